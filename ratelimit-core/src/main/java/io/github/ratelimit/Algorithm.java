@@ -8,56 +8,46 @@ import org.jspecify.annotations.Nullable;
 /**
  * How the requests of an identifier are counted against the limits of a policy.
  * <p>
- * An algorithm consists of three files: a record that implements this interface and holds
- * the options, a {@link Meter} with the algorithm in plain Java, and a script
- * {@code <script>.lua} with the same algorithm for Redis, in the package of the record.
- * See {@code io.github.ratelimit.algorithm} for examples of scripts.
+ * An algorithm is three files: a record that implements this interface and holds the
+ * options, a {@link Meter} in plain Java, and the same algorithm as a script
+ * {@code <script>.lua} for Redis, in the package of the record. See
+ * {@code io.github.ratelimit.algorithm} for examples.
  * <p>
  * Implementations are values: immutable, safe for use by several threads, and equal when
  * their options are equal.
- *
- * @since 0.1
  */
 public interface Algorithm {
 
 	/**
-	 * Returns the name of the algorithm in messages, and in configuration for those that
-	 * come with the library.
-	 * @return lower-case words joined by hyphens, such as {@code fixed-window}, different
-	 * from the names of all algorithms of the library
+	 * Returns the name in messages and configuration: lower-case words joined by hyphens,
+	 * such as {@code fixed-window}, different from the names of all other algorithms.
 	 */
 	String name();
 
 	/**
-	 * Returns a short code for Redis keys. It contains the algorithm and the options that
-	 * its stored state depends on, so that a change of them starts a fresh count.
-	 * @return lower-case letters and digits, different from the codes of all other
-	 * algorithms
+	 * Returns a short code for Redis keys, of lower-case letters and digits, different
+	 * from those of all other algorithms. It contains the options that the stored state
+	 * depends on, so that a change of them starts a fresh count.
 	 */
 	String code();
 
 	/**
-	 * Returns the name of the script, for algorithms that share one.
-	 * @return the name of the resource without {@code .lua}; by default the
-	 * {@link #name()}
+	 * Returns the name of the script without {@code .lua}; by default the
+	 * {@link #name()}.
 	 */
 	default String script() {
 		return name();
 	}
 
 	/**
-	 * Returns the largest quota that this algorithm can count exactly.
-	 * @return at most {@link Limit#MAX_QUOTA}
+	 * Returns the largest quota that can be counted exactly, at most
+	 * {@link Limit#MAX_QUOTA}.
 	 */
 	default long maxQuota() {
 		return Limit.MAX_QUOTA;
 	}
 
-	/**
-	 * Returns the largest cost that a limit can ever allow.
-	 * @param limit the limit
-	 * @return by default the quota
-	 */
+	/** Returns the largest cost that a limit can ever allow; by default the quota. */
 	default long largestCost(Limit limit) {
 		return limit.quota();
 	}
@@ -71,16 +61,6 @@ public interface Algorithm {
 	 * @return by default this algorithm
 	 */
 	default Algorithm share(int instances, List<Limit> limits) {
-		return this;
-	}
-
-	/**
-	 * Returns the algorithm that enforces a limit by counts of windows alone, where
-	 * scripts cannot be used and single requests are not kept.
-	 * @param limit a limit of a policy with this algorithm
-	 * @return by default this algorithm
-	 */
-	default Algorithm withoutScripts(Limit limit) {
 		return this;
 	}
 
@@ -104,20 +84,11 @@ public interface Algorithm {
 	}
 
 	/**
-	 * Returns the constants of the script for one limit.
-	 * @param limit one of the limits
-	 * @return numbers by their names, as for {@link #constants(List)}
-	 */
-	default Map<String, Number> limitConstants(Limit limit) {
-		return Map.of();
-	}
-
-	/**
 	 * Returns the arguments of the script for one limit, besides the quota. They are sent
 	 * with each request.
 	 * @param limit one of the limits
-	 * @param nowMicros the current time by the clock of this process, in microseconds
-	 * since the epoch
+	 * @param nowMicros the time by the clock of this process, in microseconds since the
+	 * epoch
 	 * @return a number for each argument of the script, or none for a limit that needs
 	 * none; by default none
 	 */
@@ -126,40 +97,35 @@ public interface Algorithm {
 	}
 
 	/**
-	 * Returns whether the requests can be read back.
-	 * @return whether meters implement {@link Meter#entries(int, long)}; by default
-	 * {@code false}
+	 * Returns whether meters implement {@link Meter#entries}; by default {@code false}.
 	 */
 	default boolean keepsEntries() {
 		return false;
 	}
 
 	/**
-	 * Returns whether the counts of windows can be read back.
-	 * @return whether meters implement {@link Meter#series()}; by default {@code false}
+	 * Returns whether meters implement {@link Meter#series}; by default {@code false}.
 	 */
 	default boolean keepsWindows() {
 		return false;
 	}
 
 	/**
-	 * Returns whether a part of a quota can be taken in advance and used until the window
-	 * ends. This is exact only if a use counts the same at any time of its window, and
-	 * {@link LimitStatus#resetAfter()} after a use is the time until that window ends.
-	 * @return whether a policy with this algorithm may have a {@linkplain Policy#lease()
-	 * lease}; if so, its meters implement {@link Meter#cancel}, and its script does the
-	 * same. By default {@code false}
+	 * Returns whether a policy with this algorithm may have a {@linkplain Policy#lease()
+	 * lease}; by default {@code false}. This is exact only if a use counts the same at
+	 * any time of its window, and {@link LimitStatus#resetAfter()} after a use is the
+	 * time until that window ends. Meters then implement {@link Meter#cancel}, and the
+	 * script does the same.
 	 */
 	default boolean supportsLeases() {
 		return false;
 	}
 
 	/**
-	 * Returns whether requests count only until they have ended, when they are refunded.
-	 * Each then needs a {@linkplain RateLimitRequest#call() number}. Because any of them
-	 * may end at any moment, denials are not remembered, and policies cannot count denied
-	 * requests, which never run.
-	 * @return whether requests are calls that end; by default {@code false}
+	 * Returns whether requests are calls that count only until they have ended, when they
+	 * are refunded; by default {@code false}. Each then needs a
+	 * {@linkplain RateLimitRequest#call() number}. Because any of them may end at any
+	 * moment, denials are not remembered, and policies cannot count denied requests.
 	 */
 	default boolean countsCalls() {
 		return false;
@@ -169,9 +135,8 @@ public interface Algorithm {
 	 * Returns a meter for the state of one identifier at one time.
 	 * @param limits the limits of the policy, by ascending window
 	 * @param state what {@link Meter#state()} returned when it was last stored;
-	 * {@code null} if nothing is stored
+	 * {@code null} if nothing is. It must no longer be used after the meter is changed
 	 * @param nowMicros the time, in microseconds since the epoch
-	 * @return a meter; after it is changed, the state must no longer be used
 	 */
 	Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros);
 

@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
  * all policies
  * @param until when the block ends, by the store's clock
  * @param reason the reason, for people; may be empty
- * @since 0.1
  */
 public record Block(Identifier identifier, @Nullable String policy, Instant until, String reason) {
 

@@ -2,6 +2,7 @@ package io.github.ratelimit;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.BiConsumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -11,26 +12,20 @@ import org.jspecify.annotations.Nullable;
  * their limits. Blocks are checked together with the limits, without another round trip.
  * <p>
  * Implementations must be safe for use by several threads.
- *
- * @since 0.1
  */
 public interface BlockList {
 
-	/**
-	 * Longest reason, in characters.
-	 */
+	/** Longest reason, in characters. */
 	int MAX_REASON_LENGTH = 256;
 
 	/**
 	 * Blocks an identifier from now on. This replaces a block of the same identifier and
 	 * policy.
-	 * @param identifier the identifier to block
 	 * @param policy name of the policy to block the identifier in; {@code null} for all
 	 * policies
-	 * @param time how long to block, at least 1 ms and at most {@link Limit#MAX_WINDOW}
+	 * @param time how long to block, from 1 ms to {@link Limit#MAX_WINDOW}
 	 * @param reason the reason, for people; may be empty, at most
 	 * {@link #MAX_REASON_LENGTH} characters
-	 * @return the block
 	 * @throws IllegalArgumentException if the time, the reason or the name of the policy
 	 * is invalid
 	 * @throws StoreException if the store did not answer; the identifier may or may not
@@ -39,8 +34,18 @@ public interface BlockList {
 	Block block(Identifier identifier, @Nullable String policy, Duration time, String reason);
 
 	/**
-	 * Ends a block.
-	 * @param identifier the blocked identifier
+	 * Denies an identifier in a policy from now on, as a block does, but does not list
+	 * it: for identifiers that have done nothing wrong, as when another service asks to
+	 * wait. A block or pause of the same identifier and policy that ends later stays.
+	 * @param time how long to deny, from 1 ms to {@link Limit#MAX_WINDOW}
+	 * @throws IllegalArgumentException if the time or the name of the policy is invalid
+	 * @throws StoreException if the store did not answer; the identifier may or may not
+	 * be denied
+	 */
+	void pause(Identifier identifier, String policy, Duration time);
+
+	/**
+	 * Ends a block or pause.
 	 * @param policy name of the policy of the block; {@code null} for the block in all
 	 * policies
 	 * @return whether there was such a block
@@ -51,15 +56,21 @@ public interface BlockList {
 	boolean unblock(Identifier identifier, @Nullable String policy);
 
 	/**
-	 * Returns the blocks that have not ended.
-	 * @return the blocks, by ascending end
+	 * Returns the blocks that have not ended, by ascending end.
 	 * @throws StoreException if the store did not answer
 	 */
 	List<Block> blocks();
 
 	/**
-	 * Refuses an invalid name of a policy.
-	 * @param policy name of a policy, or {@code null} for all policies
+	 * Returns the same blocks, with a listener that is notified of the identifier and
+	 * policy after each block, pause and unblock, even if its outcome is unknown.
+	 */
+	default BlockList onChange(BiConsumer<Identifier, @Nullable String> listener) {
+		return new WatchedBlockList(this, listener);
+	}
+
+	/**
+	 * Refuses an invalid name of a policy, which may be {@code null} for all policies.
 	 * @throws IllegalArgumentException if the name is invalid
 	 */
 	static void requireValid(@Nullable String policy) {
@@ -70,17 +81,15 @@ public interface BlockList {
 
 	/**
 	 * Refuses a time or a reason that is out of range.
-	 * @param time how long to block
-	 * @param reason the reason
-	 * @throws IllegalArgumentException if one of them is out of range
+	 * @throws IllegalArgumentException if one of them is
 	 */
 	static void requireValid(Duration time, String reason) {
 		if (time.compareTo(Duration.ofMillis(1)) < 0 || time.compareTo(Limit.MAX_WINDOW) > 0) {
 			throw new IllegalArgumentException(
-					"Invalid time (%s): must be from 1ms to %dd.".formatted(time, Limit.MAX_WINDOW.toDays()));
+					"Invalid time (%s): must be from 1ms to %sd.".formatted(time, Limit.MAX_WINDOW.toDays()));
 		}
 		if (reason.length() > MAX_REASON_LENGTH) {
-			throw new IllegalArgumentException("Invalid reason (%d characters): must be at most %d."
+			throw new IllegalArgumentException("Invalid reason (%s characters): must be at most %s."
 				.formatted(reason.length(), MAX_REASON_LENGTH));
 		}
 	}

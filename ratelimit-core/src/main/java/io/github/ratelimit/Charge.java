@@ -1,7 +1,6 @@
 package io.github.ratelimit;
 
 import java.util.List;
-import java.util.Set;
 
 /**
  * What a request uses of one policy: the identifiers to count, and the cost.
@@ -17,11 +16,8 @@ import java.util.Set;
  * charges allow the request, it is counted if this policy would have allowed it or counts
  * denied requests. If they deny the request, it uses nothing of this policy, even if the
  * policy counts denied requests
- * @since 0.1
  */
 public record Charge(Policy policy, List<Identifier> identifiers, long cost, boolean shadow) {
-
-	private static final int FEW = 8;
 
 	/**
 	 * Creates a charge.
@@ -30,7 +26,7 @@ public record Charge(Policy policy, List<Identifier> identifiers, long cost, boo
 	 */
 	public Charge {
 		if (cost < 0) {
-			throw new IllegalArgumentException("Invalid cost (%d): must not be negative.".formatted(cost));
+			throw new IllegalArgumentException("Invalid cost (%s): must not be negative.".formatted(cost));
 		}
 		identifiers = List.copyOf(identifiers);
 		if (identifiers.isEmpty()) {
@@ -43,22 +39,13 @@ public record Charge(Policy policy, List<Identifier> identifiers, long cost, boo
 		}
 	}
 
-	/**
-	 * Creates a charge that may deny the request.
-	 * @param policy the policy
-	 * @param identifiers at least one identifier, without duplicates
-	 * @param cost the cost, 0 or more
-	 * @throws IllegalArgumentException as the constructor with all components
-	 */
+	/** Creates a charge that may deny the request. */
 	public Charge(Policy policy, List<Identifier> identifiers, long cost) {
 		this(policy, identifiers, cost, false);
 	}
 
-	/** Creates no garbage if there are few, which is the usual case. */
+	/** Creates no garbage. */
 	private static boolean hasOneTwice(List<Identifier> identifiers) {
-		if (identifiers.size() > FEW) {
-			return Set.copyOf(identifiers).size() != identifiers.size();
-		}
 		for (int i = 1; i < identifiers.size(); i++) {
 			if (identifiers.indexOf(identifiers.get(i)) < i) {
 				return true;
@@ -67,31 +54,17 @@ public record Charge(Policy policy, List<Identifier> identifiers, long cost, boo
 		return false;
 	}
 
-	/**
-	 * Creates a charge of cost 1.
-	 * @param policy the policy
-	 * @param identifiers at least one identifier, without duplicates
-	 * @return the charge
-	 * @throws IllegalArgumentException as the constructor
-	 */
+	/** Creates a charge of cost 1 that may deny the request. */
 	public static Charge of(Policy policy, Identifier... identifiers) {
 		return new Charge(policy, List.of(identifiers), 1);
 	}
 
-	/**
-	 * Returns the same charge with another cost.
-	 * @param cost the cost, 0 or more
-	 * @return a new charge
-	 * @throws IllegalArgumentException if the cost is negative
-	 */
+	/** Returns the same charge with another cost, 0 or more. */
 	public Charge withCost(long cost) {
 		return new Charge(this.policy, this.identifiers, cost, this.shadow);
 	}
 
-	/**
-	 * Returns the same charge in shadow mode.
-	 * @return a new charge, which never denies the request
-	 */
+	/** Returns the same charge in shadow mode, which never denies the request. */
 	public Charge inShadow() {
 		return new Charge(this.policy, this.identifiers, this.cost, true);
 	}

@@ -28,19 +28,14 @@ import org.jspecify.annotations.Nullable;
  * @param source where the decision comes from
  * @param shadows the decision for each charge in shadow mode alone, by the name of its
  * policy and in the order of the request; without unknown ones, as in denials from memory
- * @since 0.1
  */
 public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Duration blockedFor, Source source,
 		Map<String, Decision> shadows) {
 
-	/**
-	 * Where a decision comes from.
-	 */
+	/** Where a decision comes from. */
 	public enum Source {
 
-		/**
-		 * The counts in the store.
-		 */
+		/** The counts in the store. */
 		STORE,
 
 		/**
@@ -68,59 +63,34 @@ public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Du
 
 	}
 
-	/**
-	 * Creates a decision.
-	 */
 	public Decision {
 		statuses = List.copyOf(statuses);
 		shadows = shadows.isEmpty() ? Map.of() : Collections.unmodifiableMap(new LinkedHashMap<>(shadows));
 	}
 
-	/**
-	 * Creates a decision without charges in shadow mode.
-	 * @param allowed whether the request is allowed
-	 * @param statuses one status for each policy, identifier and limit
-	 * @param blockedFor how long an identifier of the request is still blocked;
-	 * {@code null} if none is blocked
-	 * @param source where the decision comes from
-	 */
+	/** Creates a decision without charges in shadow mode. */
 	public Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Duration blockedFor, Source source) {
 		this(allowed, statuses, blockedFor, source, Map.of());
 	}
 
-	/**
-	 * Creates a decision of the store.
-	 * @param allowed whether the request is allowed
-	 * @param statuses one status for each policy, identifier and limit
-	 * @param blockedFor how long an identifier of the request is still blocked;
-	 * {@code null} if none is blocked
-	 */
+	/** Creates a decision of the store without charges in shadow mode. */
 	public Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Duration blockedFor) {
 		this(allowed, statuses, blockedFor, Source.STORE);
 	}
 
-	/**
-	 * Creates a decision of the store about identifiers that are not blocked.
-	 * @param allowed whether the request is allowed
-	 * @param statuses one status for each policy, identifier and limit
-	 */
+	/** Creates a decision of the store about identifiers that are not blocked. */
 	public Decision(boolean allowed, List<LimitStatus> statuses) {
 		this(allowed, statuses, null);
 	}
 
-	/**
-	 * Returns the decision to allow a request whose store failed.
-	 * @return an allowed decision without statuses
-	 */
+	/** Returns the decision to allow a request whose store failed, without statuses. */
 	public static Decision withoutStore() {
 		return new Decision(true, List.of(), null, Source.NONE);
 	}
 
 	/**
 	 * Returns the same decision with decisions for charges in shadow mode.
-	 * @param charges the charges in shadow mode
-	 * @param alone returns the decision for one of them alone
-	 * @return a new decision, or this decision if there is no charge
+	 * @param alone returns the decision for one of the charges alone
 	 */
 	public Decision withShadows(List<Charge> charges, Function<Charge, Decision> alone) {
 		if (charges.isEmpty()) {
@@ -132,27 +102,24 @@ public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Du
 	}
 
 	/**
-	 * Returns the decision for a charge in shadow mode.
-	 * @param charge a charge of the request in shadow mode
-	 * @return the decision for it alone; {@link #withoutStore()} if it is unknown
+	 * Returns the decision for a charge in shadow mode alone; {@link #withoutStore()} if
+	 * it is unknown.
 	 */
 	public Decision shadow(Charge charge) {
 		return this.shadows.getOrDefault(charge.policy().name(), withoutStore());
 	}
 
 	/**
-	 * Returns the statuses of the limits that denied the request.
-	 * @return the violated limits; empty if the request is allowed, or denied only
-	 * because an identifier is blocked
+	 * Returns the statuses of the limits that denied the request; empty if it is allowed,
+	 * or denied only because an identifier is blocked.
 	 */
 	public List<LimitStatus> violated() {
 		return this.allowed ? List.of() : this.statuses.stream().filter(LimitStatus::violated).toList();
 	}
 
 	/**
-	 * Returns the shortest time after which the same request, alone, would be allowed.
-	 * @return the longest time of the limits and the block; zero if the request is
-	 * allowed, empty if it will never be allowed or the time is unknown
+	 * Returns the shortest time after which the same request, alone, would be allowed:
+	 * zero if it is allowed, empty if it never will be or the time is unknown.
 	 */
 	public Optional<Duration> retryAfter() {
 		if (this.allowed) {

@@ -6,17 +6,11 @@ import java.util.List;
 /**
  * Delegates every method to another rate limiter, for those that change some of them.
  * Safe for use by several threads if the other rate limiter is.
- *
- * @since 0.1
  */
 public abstract class DelegatingRateLimiter implements RateLimiter {
 
 	private final RateLimiter delegate;
 
-	/**
-	 * Creates a rate limiter.
-	 * @param delegate the rate limiter to delegate to
-	 */
 	protected DelegatingRateLimiter(RateLimiter delegate) {
 		this.delegate = delegate;
 	}

@@ -12,13 +12,10 @@ import java.util.stream.Collectors;
  *
  * @param type the kind of identifier, not empty
  * @param value the value; may be empty
- * @since 0.1
  */
 public record Identifier(String type, String value) {
 
-	/**
-	 * The identifier that all requests share, for limits on the total.
-	 */
+	/** The identifier that all requests share, for limits on the total. */
 	public static final Identifier GLOBAL = new Identifier("global", "");
 
 	/**
@@ -31,20 +28,12 @@ public record Identifier(String type, String value) {
 		}
 	}
 
-	/**
-	 * Creates the identifier of an address.
-	 * @param address the address, as text
-	 * @return an identifier of type {@code ip}
-	 */
+	/** Creates the identifier of an address, of type {@code ip}. */
 	public static Identifier ip(String address) {
 		return new Identifier("ip", address);
 	}
 
-	/**
-	 * Creates the identifier of a user.
-	 * @param name the name or number of the user
-	 * @return an identifier of type {@code user}
-	 */
+	/** Creates the identifier of a user by name or number, of type {@code user}. */
 	public static Identifier user(String name) {
 		return new Identifier("user", name);
 	}
@@ -53,9 +42,7 @@ public record Identifier(String type, String value) {
 	 * Combines identifiers into one with its own count, such as a user at an address: the
 	 * type is {@code ip+user}, and the value contains both. Different identifiers make
 	 * different combinations, whatever characters they contain.
-	 * @param identifiers at least one identifier
-	 * @return the combination; the identifier itself if there is only one
-	 * @throws IllegalArgumentException if there is no identifier
+	 * @param identifiers at least one identifier; a single one is returned as it is
 	 */
 	public static Identifier combine(List<Identifier> identifiers) {
 		if (identifiers.size() == 1) {
@@ -70,9 +57,7 @@ public record Identifier(String type, String value) {
 			.collect(Collectors.joining("+"));
 	}
 
-	/**
-	 * Returns the type and the value, joined by a colon.
-	 */
+	/** Returns the type and the value, joined by a colon. */
 	@Override
 	public String toString() {
 		return this.type + ":" + this.value;

@@ -14,19 +14,16 @@ import java.util.regex.Pattern;
  * {@link #MAX_QUOTA}
  * @param window the length of the window, in whole milliseconds, from 1 ms to
  * {@link #MAX_WINDOW}
- * @since 0.1
  */
 public record Limit(long quota, Duration window) {
 
 	/**
-	 * Largest quota, 2<sup>53</sup> - 1: the largest integer that Redis scripts can hold
+	 * Largest quota, 2<sup>53</sup> - 1: the largest integer that Redis scripts hold
 	 * exactly.
 	 */
 	public static final long MAX_QUOTA = (1L << 53) - 1;
 
-	/**
-	 * Longest window: ten years of 365 days.
-	 */
+	/** Longest window: ten years of 365 days. */
 	public static final Duration MAX_WINDOW = Duration.ofDays(3650);
 
 	private static final Pattern TEXT = Pattern.compile("(\\d{1,19})/(\\d{0,19})(ms|s|m|h|d)");
@@ -38,11 +35,11 @@ public record Limit(long quota, Duration window) {
 	public Limit {
 		if (quota < 0 || quota > MAX_QUOTA) {
 			throw new IllegalArgumentException(
-					"Invalid quota (%d): must be between 0 and %d.".formatted(quota, MAX_QUOTA));
+					"Invalid quota (%s): must be between 0 and %s.".formatted(quota, MAX_QUOTA));
 		}
 		if (window.compareTo(Duration.ofMillis(1)) < 0 || window.compareTo(MAX_WINDOW) > 0
 				|| window.getNano() % 1_000_000 != 0) {
-			throw new IllegalArgumentException("Invalid window (%s): must be whole milliseconds, from 1ms to %dd."
+			throw new IllegalArgumentException("Invalid window (%s): must be whole milliseconds, from 1ms to %sd."
 				.formatted(window, MAX_WINDOW.toDays()));
 		}
 	}
@@ -51,7 +48,6 @@ public record Limit(long quota, Duration window) {
 	 * Parses the text form of a limit.
 	 * @param text {@code quota/window}, where the window is an optional number and one of
 	 * the units {@code ms}, {@code s}, {@code m}, {@code h} and {@code d} (24 hours)
-	 * @return the limit
 	 * @throws IllegalArgumentException if the text is not a limit, or the quota or the
 	 * window is out of range
 	 */
@@ -84,18 +80,14 @@ public record Limit(long quota, Duration window) {
 		};
 	}
 
-	/**
-	 * Returns the length of the window in microseconds, the unit of all decisions.
-	 * @return microseconds, a multiple of 1000
-	 */
+	/** Returns the length of the window in microseconds, a multiple of 1000. */
 	public long windowMicros() {
 		return this.window.toSeconds() * 1_000_000 + this.window.getNano() / 1000;
 	}
 
 	/**
-	 * Returns the window in its shortest text form, such as {@code m}, {@code 15m} or
+	 * Returns the part after the slash in the text form: {@code m}, {@code 15m},
 	 * {@code 500ms}.
-	 * @return the part after the slash in the text form
 	 */
 	public String windowText() {
 		long millis = this.window.toMillis();
@@ -116,9 +108,7 @@ public record Limit(long quota, Duration window) {
 		return (number == 1) ? unit : number + unit;
 	}
 
-	/**
-	 * Returns the text form, which {@link #parse(String)} accepts.
-	 */
+	/** Returns the text form, which {@link #parse(String)} accepts. */
 	@Override
 	public String toString() {
 		return this.quota + "/" + windowText();

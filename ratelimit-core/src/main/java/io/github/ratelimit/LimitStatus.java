@@ -21,22 +21,13 @@ import org.jspecify.annotations.Nullable;
  * @param violated whether this limit denied the request. If the policy counts denied
  * requests, a limit that had room for the request may be full afterwards. Such a limit is
  * not violated, although it would not allow the same cost now
- * @since 0.1
  */
 public record LimitStatus(Policy policy, Identifier identifier, Limit limit, long remaining, Duration resetAfter,
 		@Nullable Duration retryAfter, boolean violated) {
 
 	/**
-	 * Creates a status from the numbers of a store.
-	 * @param policy the policy that the limit belongs to
-	 * @param identifier the identifier that was counted
-	 * @param limit the limit
-	 * @param remaining what is left now
-	 * @param resetAfterMicros microseconds until more quota arrives
-	 * @param retryAfterMicros microseconds until the limit alone would allow the cost;
-	 * negative if it never will
-	 * @param violated whether the limit denied the request
-	 * @return the status
+	 * Creates a status from the numbers of a store, in microseconds;
+	 * {@code retryAfterMicros} is negative if the limit will never allow the cost.
 	 */
 	public static LimitStatus ofMicros(Policy policy, Identifier identifier, Limit limit, long remaining,
 			long resetAfterMicros, long retryAfterMicros, boolean violated) {
@@ -49,8 +40,8 @@ public record LimitStatus(Policy policy, Identifier identifier, Limit limit, lon
 	}
 
 	/**
-	 * Returns the limit for people.
-	 * @return such as {@code 10/m}, or {@code 5 concurrent} if the algorithm counts calls
+	 * Returns the limit for people: {@code 10/m}, or {@code 5 concurrent} if the
+	 * algorithm counts calls.
 	 */
 	public String limitText() {
 		return this.policy.algorithm().countsCalls() ? this.limit.quota() + " concurrent" : this.limit.toString();

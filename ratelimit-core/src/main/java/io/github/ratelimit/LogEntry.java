@@ -9,7 +9,6 @@ import java.time.Instant;
  * @param cost the cost, less refunds
  * @param metadata the metadata of the request; empty if there was none, or the policy
  * keeps none
- * @since 0.1
  */
 public record LogEntry(Instant time, long cost, String metadata) {
 

@@ -8,15 +8,10 @@ package io.github.ratelimit;
  *
  * @param numbers the numbers, whose meaning depends on the algorithm
  * @param text all texts, concatenated; empty if there are none
- * @since 0.1
  */
 public record MeterState(long[] numbers, String text) {
 
-	/**
-	 * Creates a state without text.
-	 * @param numbers the numbers
-	 * @return the state
-	 */
+	/** Creates a state without text. */
 	public static MeterState of(long... numbers) {
 		return new MeterState(numbers, "");
 	}

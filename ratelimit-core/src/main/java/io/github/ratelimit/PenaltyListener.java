@@ -5,8 +5,6 @@ package io.github.ratelimit;
  * request led to it.
  * <p>
  * Implementations must be safe for use by several threads, and must not block.
- *
- * @since 0.1
  */
 @FunctionalInterface
 public interface PenaltyListener {

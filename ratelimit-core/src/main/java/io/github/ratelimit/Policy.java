@@ -28,24 +28,17 @@ import org.jspecify.annotations.Nullable;
  * memory; {@code null} to decide every request in the store. Has no effect in shadow
  * mode, and without {@code io.github.ratelimit.lease.LeasedRateLimiter}
  * @param penalty blocks identifiers that are denied too often; {@code null} for none
- * @since 0.1
  */
 public record Policy(String name, Algorithm algorithm, List<Limit> limits, boolean countDenied,
 		@Nullable Duration lease, @Nullable Penalty penalty) {
 
-	/**
-	 * Largest number of limits.
-	 */
+	/** Largest number of limits. */
 	public static final int MAX_LIMITS = 20;
 
-	/**
-	 * Shortest lease: below it, taking parts would cost more than it saves.
-	 */
+	/** Shortest lease: below it, taking parts would cost more than it saves. */
 	public static final Duration SHORTEST_LEASE = Duration.ofMillis(100);
 
-	/**
-	 * Longest lease.
-	 */
+	/** Longest lease. */
 	public static final Duration LONGEST_LEASE = Duration.ofMinutes(1);
 
 	private static final int MAX_NAME_LENGTH = 128;
@@ -54,8 +47,8 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 	 * Creates a policy.
 	 * @throws IllegalArgumentException if the name is invalid, there is no limit or too
 	 * many, two limits have the same window, or the algorithm does not support one of
-	 * them, or denied requests; or if the lease is out of range, or is not supported by
-	 * the algorithm or with denied requests that count
+	 * them, denied requests or the lease; or if the lease is out of range, or combined
+	 * with denied requests that count
 	 */
 	public Policy {
 		requireName(name);
@@ -63,7 +56,7 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 			throw new IllegalArgumentException("Invalid policy (%s): must have at least one limit.".formatted(name));
 		}
 		if (limits.size() > MAX_LIMITS) {
-			throw new IllegalArgumentException("Invalid policy (%s): must have at most %d limits, but has %d."
+			throw new IllegalArgumentException("Invalid policy (%s): must have at most %s limits, but has %s."
 				.formatted(name, MAX_LIMITS, limits.size()));
 		}
 		limits = limits.stream().sorted(Comparator.comparing(Limit::window)).toList();
@@ -74,7 +67,7 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 					.formatted(limits, limit.windowText()));
 			}
 			if (limit.quota() > algorithm.maxQuota()) {
-				throw new IllegalArgumentException("Invalid limit (%s): the quota must be at most %d for %s."
+				throw new IllegalArgumentException("Invalid limit (%s): the quota must be at most %s for %s."
 					.formatted(limit, algorithm.maxQuota(), algorithm.name()));
 			}
 		}
@@ -91,7 +84,7 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 
 	private static void requireSupported(Duration lease, Algorithm algorithm, boolean countDenied) {
 		if (lease.compareTo(SHORTEST_LEASE) < 0 || lease.compareTo(LONGEST_LEASE) > 0) {
-			throw new IllegalArgumentException("Invalid lease (%s): must be from %dms to %dm.".formatted(lease,
+			throw new IllegalArgumentException("Invalid lease (%s): must be from %sms to %sm.".formatted(lease,
 					SHORTEST_LEASE.toMillis(), LONGEST_LEASE.toMinutes()));
 		}
 		if (!algorithm.supportsLeases()) {
@@ -108,76 +101,47 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 
 	/**
 	 * Refuses an invalid name of a policy.
-	 * @param name the name
-	 * @throws IllegalArgumentException if the name is not 1 to 128 printable ASCII
-	 * characters other than a slash
+	 * @throws IllegalArgumentException if it is not 1 to 128 printable ASCII characters
+	 * other than a slash
 	 */
 	public static void requireName(String name) {
 		if (name.isBlank() || name.length() > MAX_NAME_LENGTH
 				|| !name.chars().allMatch((c) -> c >= ' ' && c <= '~' && c != '/')) {
 			throw new IllegalArgumentException(
-					"Invalid policy name (%s): must be 1 to %d printable ASCII characters other than '/'."
+					"Invalid policy name (%s): must be 1 to %s printable ASCII characters other than '/'."
 						.formatted(name, MAX_NAME_LENGTH));
 		}
 	}
 
-	/**
-	 * Creates a policy without lease and penalty.
-	 * @param name the name in headers, metrics and Redis keys
-	 * @param algorithm how requests are counted
-	 * @param limits at least one limit, each with a different window
-	 * @param countDenied whether denied requests count as well
-	 * @throws IllegalArgumentException as the constructor with all components
-	 */
+	/** Creates a policy without lease and penalty. */
 	public Policy(String name, Algorithm algorithm, List<Limit> limits, boolean countDenied) {
 		this(name, algorithm, limits, countDenied, null, null);
 	}
 
-	/**
-	 * Creates a policy that does not count denied requests.
-	 * @param name the name in headers, metrics and Redis keys
-	 * @param algorithm how requests are counted
-	 * @param limits at least one limit, each with a different window
-	 * @throws IllegalArgumentException as the constructor with all components
-	 */
+	/** Creates a policy that does not count denied requests. */
 	public Policy(String name, Algorithm algorithm, List<Limit> limits) {
 		this(name, algorithm, limits, false);
 	}
 
 	/**
 	 * Creates a policy: {@code Policy.of("api", new SlidingLog(), Limit.parse("10/s"))}.
-	 * @param name the name in headers, metrics and Redis keys
-	 * @param algorithm how requests are counted
-	 * @param limits at least one limit, each with a different window
-	 * @return the policy
-	 * @throws IllegalArgumentException as the constructor
 	 */
 	public static Policy of(String name, Algorithm algorithm, Limit... limits) {
 		return new Policy(name, algorithm, List.of(limits));
 	}
 
-	/**
-	 * Returns the same policy, counting denied requests or not.
-	 * @param countDenied whether denied requests count as well
-	 * @return a new policy
-	 */
+	/** Returns the same policy, counting denied requests or not. */
 	public Policy withCountDenied(boolean countDenied) {
 		return new Policy(this.name, this.algorithm, this.limits, countDenied, this.lease, this.penalty);
 	}
 
-	/**
-	 * Returns the same policy with another penalty.
-	 * @param penalty blocks identifiers that are denied too often; {@code null} for none
-	 * @return a new policy
-	 */
+	/** Returns the same policy with another penalty; {@code null} for none. */
 	public Policy withPenalty(@Nullable Penalty penalty) {
 		return new Policy(this.name, this.algorithm, this.limits, this.countDenied, this.lease, penalty);
 	}
 
 	/**
 	 * Returns the same policy with other limits.
-	 * @param limits at least one limit, each with a different window
-	 * @return a new policy
 	 * @throws IllegalArgumentException if the algorithm does not support the limits
 	 */
 	public Policy withLimits(List<Limit> limits) {
@@ -185,28 +149,22 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 	}
 
 	/**
-	 * Returns the same policy with another lease.
-	 * @param lease the time for which an instance takes a part of the quota in advance;
-	 * {@code null} for none
-	 * @return a new policy
+	 * Returns the same policy with another lease; {@code null} for none.
 	 * @throws IllegalArgumentException if the lease is out of range or not supported
 	 */
 	public Policy withLease(@Nullable Duration lease) {
 		return new Policy(this.name, this.algorithm, this.limits, this.countDenied, lease, this.penalty);
 	}
 
-	/**
-	 * Returns the largest cost that any limit of this policy can ever allow.
-	 * @return at least 0; the largest quota by default
-	 */
+	/** Returns the largest cost that any limit can ever allow. */
 	long largestCost() {
 		return this.limits.stream().mapToLong(this.algorithm::largestCost).max().orElseThrow();
 	}
 
 	/**
-	 * Returns the form of the stored state. It depends on the algorithm and the windows,
-	 * not on the quotas. Policies of the same name share their counts if it is the same.
-	 * @return letters, digits and hyphens, such as {@code fw-s-m-h}
+	 * Returns the form of the stored state, such as {@code fw-s-m-h}. It depends on the
+	 * algorithm and the windows, not on the quotas. Policies of the same name share their
+	 * counts if it is the same.
 	 */
 	public String stateForm() {
 		StringBuilder form = new StringBuilder(this.algorithm.code());

@@ -18,7 +18,6 @@ import java.util.regex.Pattern;
  * algorithms that {@linkplain Algorithm#countsCalls() count calls}: a refund with the
  * same number removes this very request. Use a random number for each request; 0 if it is
  * not identified
- * @since 0.1
  */
 public record RateLimitRequest(List<Charge> charges, String metadata, long call) {
 
@@ -28,14 +27,10 @@ public record RateLimitRequest(List<Charge> charges, String metadata, long call)
 	 */
 	public static final int MAX_STATUSES = 256;
 
-	/**
-	 * Longest metadata, in characters.
-	 */
+	/** Longest metadata, in characters. */
 	public static final int MAX_METADATA_LENGTH = 256;
 
-	/**
-	 * Largest number of a call.
-	 */
+	/** Largest number of a call. */
 	public static final long MAX_CALL = (1L << 48) - 1;
 
 	private static final Pattern UNPAIRED_SURROGATE = Pattern.compile("\\p{Cs}");
@@ -49,11 +44,11 @@ public record RateLimitRequest(List<Charge> charges, String metadata, long call)
 	public RateLimitRequest {
 		charges = List.copyOf(charges);
 		if (metadata.length() > MAX_METADATA_LENGTH) {
-			throw new IllegalArgumentException("Invalid metadata (%d characters): must be at most %d."
+			throw new IllegalArgumentException("Invalid metadata (%s characters): must be at most %s."
 				.formatted(metadata.length(), MAX_METADATA_LENGTH));
 		}
 		if (call < 0 || call > MAX_CALL) {
-			throw new IllegalArgumentException("Invalid call (%d): must be from 0 to %d.".formatted(call, MAX_CALL));
+			throw new IllegalArgumentException("Invalid call (%s): must be from 0 to %s.".formatted(call, MAX_CALL));
 		}
 		if (!metadata.isEmpty()) {
 			metadata = UNPAIRED_SURROGATE.matcher(metadata).replaceAll("\uFFFD");
@@ -85,43 +80,27 @@ public record RateLimitRequest(List<Charge> charges, String metadata, long call)
 		}
 		if (statuses > MAX_STATUSES) {
 			throw new IllegalArgumentException(
-					"Invalid request (%d limits to check, counted for each identifier): there must be at most %d."
+					"Invalid request (%s limits to check, counted for each identifier): there must be at most %s."
 						.formatted(statuses, MAX_STATUSES));
 		}
 	}
 
-	/**
-	 * Creates a request that is not identified.
-	 * @param charges at least one charge, each of a different policy
-	 * @param metadata text to keep with the request
-	 * @throws IllegalArgumentException as the constructor with all components
-	 */
+	/** Creates a request that is not identified. */
 	public RateLimitRequest(List<Charge> charges, String metadata) {
 		this(charges, metadata, 0);
 	}
 
-	/**
-	 * Creates a request without metadata.
-	 * @param charges at least one charge, each of a different policy
-	 * @throws IllegalArgumentException as the constructor with all components
-	 */
+	/** Creates a request without metadata. */
 	public RateLimitRequest(List<Charge> charges) {
 		this(charges, "");
 	}
 
-	/**
-	 * Returns the charges that may deny the request.
-	 * @return the charges that are not in shadow mode, in the order of the request; may
-	 * be empty
-	 */
+	/** Returns the charges that may deny the request, in its order; may be empty. */
 	public List<Charge> enforced() {
 		return charges(false);
 	}
 
-	/**
-	 * Returns the charges in shadow mode.
-	 * @return the charges that cannot deny the request, in its order; usually empty
-	 */
+	/** Returns the charges in shadow mode, in the order of the request; usually empty. */
 	public List<Charge> shadows() {
 		return charges(true);
 	}
@@ -139,41 +118,29 @@ public record RateLimitRequest(List<Charge> charges, String metadata, long call)
 	}
 
 	/**
-	 * Returns the same request with metadata.
-	 * @param metadata text to keep with the request, at most {@link #MAX_METADATA_LENGTH}
-	 * characters
-	 * @return a new request
-	 * @throws IllegalArgumentException if the metadata is too long
+	 * Returns the same request with metadata of at most {@link #MAX_METADATA_LENGTH}
+	 * characters.
 	 */
 	public RateLimitRequest withMetadata(String metadata) {
 		return new RateLimitRequest(this.charges, metadata, this.call);
 	}
 
 	/**
-	 * Returns the same request as an identified call.
-	 * @param call a number from 0 to {@link #MAX_CALL}, which should be random
-	 * @return a new request
-	 * @throws IllegalArgumentException if the number is out of range
+	 * Returns the same request as an identified call: a number from 0 to
+	 * {@link #MAX_CALL}, which should be random.
 	 */
 	public RateLimitRequest withCall(long call) {
 		return new RateLimitRequest(this.charges, this.metadata, call);
 	}
 
-	/**
-	 * Returns the same request with other charges.
-	 * @param charges at least one charge, each of a different policy
-	 * @return a new request
-	 * @throws IllegalArgumentException as the constructor with all components
-	 */
+	/** Returns the same request with other charges. */
 	public RateLimitRequest withCharges(List<Charge> charges) {
 		return new RateLimitRequest(charges, this.metadata, this.call);
 	}
 
 	/**
-	 * Returns the same request, with each cost reduced to the
-	 * {@linkplain Policy#largestCost() largest} that its policy can ever allow. Rate
-	 * limiters use it for charges.
-	 * @return a new request
+	 * Returns the same request, with each cost reduced to the largest that its policy can
+	 * ever allow. Rate limiters use it for charges.
 	 */
 	public RateLimitRequest withPossibleCosts() {
 		return withCharges(this.charges.stream()
@@ -181,23 +148,12 @@ public record RateLimitRequest(List<Charge> charges, String metadata, long call)
 			.toList());
 	}
 
-	/**
-	 * Creates a request of several charges.
-	 * @param charges at least one charge, each of a different policy
-	 * @return the request
-	 * @throws IllegalArgumentException as the constructor
-	 */
+	/** Creates a request of several charges. */
 	public static RateLimitRequest of(Charge... charges) {
 		return new RateLimitRequest(List.of(charges));
 	}
 
-	/**
-	 * Creates a request of cost 1 on one policy.
-	 * @param policy the policy
-	 * @param identifiers at least one identifier, without duplicates
-	 * @return the request
-	 * @throws IllegalArgumentException if there is no identifier or a duplicate one
-	 */
+	/** Creates a request of cost 1 on one policy. */
 	public static RateLimitRequest of(Policy policy, Identifier... identifiers) {
 		return of(Charge.of(policy, identifiers));
 	}

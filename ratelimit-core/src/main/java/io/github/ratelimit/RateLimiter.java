@@ -11,11 +11,14 @@ import java.util.List;
  * shadow mode} are decided in the same call, each separately, and never deny. No method
  * waits for quota to arrive. Implementations must be safe for use by several threads.
  * <p>
+ * <b>What is given back was added.</b> A refund or cancellation takes away at most what
+ * it undoes has added. The caller's part is to refund only what was allowed, where it was
+ * counted, once, and no more than its cost. A denied request must not be refunded, even
+ * if its policy {@linkplain Policy#countDenied() counts denied requests}: a full limit
+ * counts less of it than its cost, or nothing.
+ * <p>
  * Code of a Spring Boot application that uses its configured policies should inject the
- * starter's {@code PolicyLimiter}, which also handles failures of the store. The
- * {@code RateLimiter} to inject is the store itself.
- *
- * @since 0.1
+ * starter's {@code PolicyLimiter}, which also handles failures of the store.
  */
 public interface RateLimiter {
 
@@ -31,8 +34,6 @@ public interface RateLimiter {
 	/**
 	 * Returns the decision that {@link #tryAcquire} would make now. Nothing is used or
 	 * written.
-	 * @param request the request
-	 * @return the decision, with the current status of every limit
 	 * @throws StoreException if the store did not answer
 	 */
 	Decision peek(RateLimitRequest request);
@@ -44,17 +45,15 @@ public interface RateLimiter {
 	 * Refund soon: the most recent use in the current window is refunded. If the request
 	 * was earlier, later requests may be admitted sooner than the bound of the algorithm
 	 * allows. Algorithms that {@linkplain Algorithm#countsCalls() count calls} instead
-	 * remove the call with the {@linkplain RateLimitRequest#call() number} of the
-	 * request, whenever it began.
-	 * @param request the request, with the costs to refund
+	 * remove the call with the number of the request, whenever it began.
 	 * @throws StoreException if the store did not answer; the cost may or may not have
 	 * been refunded
 	 */
 	void refund(RateLimitRequest request);
 
 	/**
-	 * Uses the cost of the request whether its limits allow it or not. Use it for work
-	 * that is already done and turned out to cost more than expected. Blocks are ignored.
+	 * Uses the cost of the request whether its limits allow it or not, for work that is
+	 * already done and turned out to cost more than expected. Blocks are ignored.
 	 * <p>
 	 * A cost is reduced to the largest that a limit of the policy can ever allow. The
 	 * cost beyond the quota is counted too, so that refunding it does not admit more
@@ -64,7 +63,6 @@ public interface RateLimiter {
 	 * oldest entries, and refunding it admits as much more. Algorithms that
 	 * {@linkplain Algorithm#countsCalls() count calls} renew the call with the number of
 	 * the request, or enter it again if it was lost.
-	 * @param request the request, with the costs to use
 	 * @throws StoreException if the store did not answer; the cost may or may not have
 	 * been used
 	 */
@@ -73,8 +71,6 @@ public interface RateLimiter {
 	/**
 	 * Removes the counts of an identifier in a policy, and its denials and former
 	 * penalties if the policy has a {@link Penalty}. It ends no block.
-	 * @param policy the policy
-	 * @param identifier the identifier
 	 * @throws StoreException if the store did not answer
 	 */
 	void reset(Policy policy, Identifier identifier);
@@ -83,8 +79,8 @@ public interface RateLimiter {
 	 * Uses a cost as {@link #tryAcquire}, in advance: what turns out not to be needed can
 	 * be {@linkplain #cancel cancelled}.
 	 * @param policy the policy, with an algorithm that
-	 * {@linkplain Algorithm#supportsLeases() supports leases}
-	 * @param identifier the identifier to count
+	 * {@linkplain Algorithm#supportsLeases() supports leases}; it must not count denied
+	 * requests
 	 * @param cost the cost, at least 1
 	 * @return the decision and its time. By default without a time, so that nothing can
 	 * be cancelled
@@ -98,9 +94,8 @@ public interface RateLimiter {
 	/**
 	 * Refunds some of a cost that was {@linkplain #reserve reserved}. Nothing is refunded
 	 * to a limit whose window has ended since, so this never lowers the count of a later
-	 * window, however late it arrives.
-	 * @param policy the policy
-	 * @param identifier the identifier that was counted
+	 * window, however late it arrives. If the count was {@linkplain #reset reset} since,
+	 * the cost must not be refunded.
 	 * @param cost the cost to refund, at least 1; never more in total than was reserved
 	 * @param reservedAt the {@linkplain Reservation#at() time} of the reservation
 	 * @throws StoreException if the store did not answer; the cost may or may not have
@@ -112,9 +107,8 @@ public interface RateLimiter {
 	/**
 	 * Counts denials for the {@link Penalty} of their policies, which this rate limiter
 	 * was not asked for because something before it knew the answer, such as a cache. May
-	 * block the identifiers; for charges in shadow mode this is only reported.
-	 * <p>
-	 * By default, this does nothing.
+	 * block the identifiers; for charges in shadow mode this is only reported. By
+	 * default, this does nothing.
 	 * @param denials charges whose cost is the number of denials
 	 * @throws StoreException if the store did not answer; the denials may or may not have
 	 * been counted
@@ -125,7 +119,6 @@ public interface RateLimiter {
 	/**
 	 * Refuses a policy that this rate limiter cannot enforce, before the first request.
 	 * By default, only policies with a {@link Penalty} are refused.
-	 * @param policy the policy
 	 * @throws IllegalArgumentException if the algorithm or its options, or penalties are
 	 * not supported
 	 */
@@ -135,8 +128,7 @@ public interface RateLimiter {
 
 	/**
 	 * Refuses a policy with a {@link Penalty}, for rate limiters that do not block.
-	 * @param policy the policy
-	 * @throws IllegalArgumentException if the policy has a penalty
+	 * @throws IllegalArgumentException if the policy has one
 	 */
 	static void requireNoPenalty(Policy policy) {
 		if (policy.penalty() != null) {
@@ -145,27 +137,14 @@ public interface RateLimiter {
 		}
 	}
 
-	/**
-	 * Uses a cost of 1 if every limit of the policy allows it, and nothing otherwise.
-	 * @param policy the policy
-	 * @param identifier the identifier to count
-	 * @return the decision, with the status of every limit afterwards
-	 * @throws StoreException if the store did not answer; the cost may or may not have
-	 * been used
-	 */
+	/** Uses a cost of 1, as {@link #tryAcquire(RateLimitRequest)}. */
 	default Decision tryAcquire(Policy policy, Identifier identifier) {
 		return tryAcquire(RateLimitRequest.of(policy, identifier));
 	}
 
 	/**
-	 * Uses the cost if every limit of the policy allows it, and nothing otherwise.
-	 * @param policy the policy
-	 * @param identifier the identifier to count
-	 * @param cost the cost, 0 or more; 0 checks the limits without using them
-	 * @return the decision, with the status of every limit afterwards
-	 * @throws IllegalArgumentException if the cost is negative
-	 * @throws StoreException if the store did not answer; the cost may or may not have
-	 * been used
+	 * Uses a cost of 0 or more, as {@link #tryAcquire(RateLimitRequest)}; 0 checks the
+	 * limits without using them.
 	 */
 	default Decision tryAcquire(Policy policy, Identifier identifier, long cost) {
 		return tryAcquire(RateLimitRequest.of(Charge.of(policy, identifier).withCost(cost)));

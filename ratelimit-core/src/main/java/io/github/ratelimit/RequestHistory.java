@@ -10,22 +10,15 @@ import org.jspecify.annotations.Nullable;
  * the policy.
  * <p>
  * Implementations must be safe for use by several threads.
- *
- * @since 0.1
  */
 public interface RequestHistory {
 
-	/**
-	 * Largest number of requests that can be read at once.
-	 */
+	/** Largest number of requests that can be read at once. */
 	int MAX_ENTRIES = 1000;
 
 	/**
 	 * Returns the last requests of an identifier within the longest window, newest first:
-	 * "which user used up this address's quota?".
-	 * @param policy a policy with the algorithm {@code sliding-log}
-	 * @param identifier the identifier
-	 * @return the requests, at most {@link #MAX_ENTRIES}; empty if there are none
+	 * "which user used up this address's quota?". At most {@link #MAX_ENTRIES}.
 	 * @throws IllegalArgumentException if the algorithm of the policy does not keep
 	 * requests
 	 * @throws StoreException if the store did not answer
@@ -37,17 +30,12 @@ public interface RequestHistory {
 	/**
 	 * Returns a page of the requests of an identifier within the longest window, newest
 	 * first. For the next page, request those before the time of the last one, until none
-	 * is returned.
-	 * <p>
-	 * Requests of the same microsecond are on the same page. If they do not fit on one
-	 * page, the rest of them cannot be read.
-	 * @param policy a policy with the algorithm {@code sliding-log}
-	 * @param identifier the identifier
+	 * is returned. Requests of the same microsecond are on the same page. If they do not
+	 * fit on one page, the rest of them cannot be read.
 	 * @param most the maximum number of requests to return, from 1 to
 	 * {@link #MAX_ENTRIES}
 	 * @param before only requests made before this time are returned; {@code null} for
 	 * the newest
-	 * @return the requests; empty if there are none
 	 * @throws IllegalArgumentException if the algorithm of the policy does not keep
 	 * requests, or the number is out of range
 	 * @throws StoreException if the store did not answer
@@ -60,8 +48,6 @@ public interface RequestHistory {
 	 * out.
 	 * @param policy a policy with the algorithm {@code fixed-window}, whose
 	 * {@code retain} is the number of windows, or {@code first-request-window}
-	 * @param identifier the identifier
-	 * @return the counts; empty if there are none
 	 * @throws IllegalArgumentException if the algorithm of the policy does not keep
 	 * windows
 	 * @throws StoreException if the store did not answer
@@ -71,10 +57,7 @@ public interface RequestHistory {
 	/**
 	 * Refuses a policy whose algorithm does not keep requests, and pages that are too
 	 * large.
-	 * @param policy the policy
-	 * @param most the maximum number of requests to return
-	 * @throws IllegalArgumentException if the algorithm does not keep requests, or the
-	 * number is not from 1 to {@link #MAX_ENTRIES}
+	 * @throws IllegalArgumentException if it is so
 	 */
 	static void requireEntries(Policy policy, int most) {
 		if (!policy.algorithm().keepsEntries()) {
@@ -83,14 +66,13 @@ public interface RequestHistory {
 		}
 		if (most < 1 || most > MAX_ENTRIES) {
 			throw new IllegalArgumentException(
-					"Invalid number of requests (%d): must be from 1 to %d.".formatted(most, MAX_ENTRIES));
+					"Invalid number of requests (%s): must be from 1 to %s.".formatted(most, MAX_ENTRIES));
 		}
 	}
 
 	/**
 	 * Refuses a policy whose algorithm does not keep windows.
-	 * @param policy the policy
-	 * @throws IllegalArgumentException if the algorithm does not keep windows
+	 * @throws IllegalArgumentException if it does not
 	 */
 	static void requireWindows(Policy policy) {
 		if (!policy.algorithm().keepsWindows()) {

@@ -13,7 +13,6 @@ import org.jspecify.annotations.Nullable;
  * @param at when it was used, by the clock of the store, to the microsecond; {@code null}
  * if it was not used, or the store does not return the time, so that it cannot be
  * cancelled
- * @since 0.1
  */
 public record Reservation(Decision decision, @Nullable Instant at) {
 

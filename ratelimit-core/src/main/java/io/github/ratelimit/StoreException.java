@@ -1,20 +1,17 @@
 package io.github.ratelimit;
 
 import java.io.Serial;
-import java.util.List;
 
 /**
  * Thrown when the store did not answer in time or answered with an error.
- *
- * @since 0.1
  */
 public class StoreException extends RuntimeException {
 
 	@Serial
 	private static final long serialVersionUID = 1L;
 
-	/** Prefixes of messages that contain the address of the server. */
-	private static final List<String> WITH_ADDRESS = List.of("Failed to connect to ", "The node ");
+	/** What failed where; empty if the innermost cause says it. */
+	private final String place;
 
 	/**
 	 * Creates an exception.
@@ -22,26 +19,32 @@ public class StoreException extends RuntimeException {
 	 * @param cause what went wrong
 	 */
 	public StoreException(String message, Throwable cause) {
-		super(message, cause);
+		this(message, cause, "");
 	}
 
 	/**
-	 * Returns why the store failed, for people: the message of the innermost cause. It
-	 * includes the address, which is missing in the messages of refused connections and
-	 * timeouts.
-	 * @return one line
+	 * Creates an exception.
+	 * @param message what was asked of the store
+	 * @param cause what went wrong
+	 * @param place what failed where, such as the address of a server that the innermost
+	 * cause does not name; may be empty
+	 */
+	public StoreException(String message, Throwable cause, String place) {
+		super(message, cause);
+		this.place = place;
+	}
+
+	/**
+	 * Returns why the store failed, in one line for people: the message of the innermost
+	 * cause, and before that the place, which is missing in the messages of refused
+	 * connections and timeouts.
 	 */
 	public String reason() {
 		Throwable root = this;
-		String address = "";
 		while (root.getCause() != null) {
 			root = root.getCause();
-			String message = String.valueOf(root.getMessage());
-			if (root.getCause() != null && WITH_ADDRESS.stream().anyMatch(message::startsWith)) {
-				address = message + ": ";
-			}
 		}
-		return address + root;
+		return this.place.isEmpty() ? root.toString() : this.place + ": " + root;
 	}
 
 }

@@ -8,7 +8,6 @@ import java.time.Instant;
  * @param limit the limit that the window belongs to
  * @param end when the window ends or ended, to the microsecond
  * @param count the cost used in the window
- * @since 0.1
  */
 public record WindowCount(Limit limit, Instant end, long count) {
 

@@ -39,19 +39,26 @@ class ArchitectureTests {
 
 	private static final String SCRIPT = REDIS + ".script";
 
+	private static final String TEMPLATE = SCRIPT + ".template";
+
 	private static final String PIPELINE = REDIS + ".pipeline";
 
 	/** What is public there is so for the others of the library. */
-	private static final Set<String> INTERNAL = Set.of(CONNECTION, CLUSTER, SCRIPT, PIPELINE);
+	private static final Set<String> INTERNAL = Set.of(CONNECTION, CLUSTER, SCRIPT, TEMPLATE, PIPELINE);
 
 	/** Each package, and which others of the library it may know. */
 	private static final Map<String, Set<String>> PICTURE = Map.ofEntries(Map.entry(ROOT, Set.of()),
+			// What decides without Redis, and what decorates a store.
 			Map.entry(ROOT + ".algorithm", Set.of(ROOT)), Map.entry(ROOT + ".memory", Set.of(ROOT)),
 			Map.entry(ROOT + ".denial", Set.of(ROOT)), Map.entry(ROOT + ".lease", Set.of(ROOT)),
 			Map.entry(ROOT + ".outage", Set.of(ROOT)),
-			Map.entry(REDIS, Set.of(ROOT, CONNECTION, CLUSTER, SCRIPT, PIPELINE)), Map.entry(CONNECTION, Set.of()),
-			Map.entry(CLUSTER, Set.of(CONNECTION)), Map.entry(SCRIPT, Set.of(ROOT, CONNECTION)),
-			Map.entry(PIPELINE, Set.of(ROOT, ROOT + ".algorithm", CONNECTION, SCRIPT)));
+			// Connections, which know nothing of rate limits.
+			Map.entry(CONNECTION, Set.of()), Map.entry(CLUSTER, Set.of(CONNECTION)),
+			// Calls, and how the Lua of scripts is made.
+			Map.entry(SCRIPT, Set.of(ROOT, CONNECTION)), Map.entry(TEMPLATE, Set.of(ROOT, SCRIPT)),
+			Map.entry(PIPELINE, Set.of(ROOT, ROOT + ".algorithm", CONNECTION, SCRIPT)),
+			// The stores.
+			Map.entry(REDIS, Set.of(ROOT, CONNECTION, CLUSTER, SCRIPT, TEMPLATE, PIPELINE)));
 
 	private static final JavaClasses CLASSES = new ClassFileImporter()
 		.withImportOption(new ImportOption.DoNotIncludeTests())
@@ -98,6 +105,15 @@ class ArchitectureTests {
 	@Test
 	void pictureHasAllPackages() {
 		assertThat(CLASSES.stream().map(JavaClass::getPackageName)).allMatch(PICTURE::containsKey);
+	}
+
+	@Test
+	void onlyTheComposerIsSeenOfTemplates() {
+		assertThat(CLASSES.stream()
+			.filter((type) -> type.getPackageName().equals(TEMPLATE)
+					&& type.getModifiers().contains(JavaModifier.PUBLIC)))
+			.extracting(JavaClass::getSimpleName)
+			.containsExactly("Composer");
 	}
 
 	@Test

@@ -112,7 +112,7 @@ class PolicyTests {
 	}
 
 	@Test
-	void largestCostIsThatOfTheLimitThatCouldAllowMost() {
+	void largestCostIsOfTheLimitThatAllowsMost() {
 		assertThat(Policy.of("api", new FixedWindow(), PER_SECOND, PER_MINUTE).largestCost()).isEqualTo(120);
 		assertThat(Policy.of("api", new FixedWindow(), Limit.parse("9/s"), Limit.parse("0/m")).largestCost())
 			.isEqualTo(9);

@@ -9,8 +9,6 @@ import io.github.ratelimit.Algorithm;
 
 /**
  * The algorithms that come with the library, by name.
- *
- * @since 0.1
  */
 public final class Algorithms {
 
@@ -24,10 +22,7 @@ public final class Algorithms {
 	private Algorithms() {
 	}
 
-	/**
-	 * Returns all algorithms, with default options.
-	 * @return an unmodifiable list
-	 */
+	/** Returns all algorithms, with default options. */
 	public static List<Algorithm> all() {
 		return ALL;
 	}
@@ -37,7 +32,6 @@ public final class Algorithms {
 	 * @param name the name, such as {@code fixed-window}, or the alias
 	 * {@code sliding-tail} for {@code sliding-window-counter} or {@code gcra} for
 	 * {@code leaky-bucket}
-	 * @return the algorithm
 	 * @throws IllegalArgumentException if there is no algorithm of that name; the message
 	 * lists the names
 	 */
@@ -47,9 +41,8 @@ public final class Algorithms {
 	}
 
 	/**
-	 * Returns an algorithm of the library by name, with default options.
-	 * @param name the name or alias, as for {@link #named(String)}
-	 * @return the algorithm; empty if there is none of that name
+	 * Returns an algorithm as {@link #named(String)}; empty if there is none of that
+	 * name.
 	 */
 	public static Optional<Algorithm> find(String name) {
 		String known = ALIASES.getOrDefault(name, name);

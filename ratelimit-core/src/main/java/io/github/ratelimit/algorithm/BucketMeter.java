@@ -98,7 +98,6 @@ final class BucketMeter implements Meter {
 		fill(cost, 2);
 	}
 
-	/** Fills buckets up to some times their size, or leaves them as full as they were. */
 	private void fill(long cost, int times) {
 		for (int i = 0; i < this.left.length; i++) {
 			if (quota(i) > 0) {
@@ -168,12 +167,10 @@ final class BucketMeter implements Meter {
 		return MeterState.of(state);
 	}
 
-	/** Returns how many numbers are stored for each limit. */
 	private int width() {
 		return this.sized ? 3 : 2;
 	}
 
-	/** Returns the time in which a cost drains. */
 	private Time draining(int limit, long quota, long cost) {
 		long rest = cost * (window(limit) % quota);
 		return new Time(cost * (window(limit) / quota) + rest / quota, rest % quota);

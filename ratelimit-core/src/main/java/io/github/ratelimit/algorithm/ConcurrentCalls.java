@@ -27,14 +27,10 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * A call takes 13 bytes, and as many times that as its cost. Requests without a number
  * are refunded from the newest on.
- *
- * @since 0.1
  */
 public record ConcurrentCalls() implements Algorithm {
 
-	/**
-	 * Largest quota.
-	 */
+	/** Largest quota. */
 	public static final long MAX_QUOTA = 1000;
 
 	@Override

@@ -22,14 +22,12 @@ final class ConcurrentCallsMeter implements Meter {
 
 	private final long now;
 
-	/** Those whose lease has not ended. */
 	private final List<Lease> calls = new ArrayList<>();
 
 	private long call;
 
 	private boolean corrected;
 
-	/** A call, and when its lease ends. */
 	private record Lease(long end, long call) {
 
 	}

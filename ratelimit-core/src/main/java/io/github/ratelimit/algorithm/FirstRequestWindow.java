@@ -20,8 +20,6 @@ import org.jspecify.annotations.Nullable;
  * set back, a count lasts for at most one window from then.
  * <p>
  * From "3 Rate Limiting Patterns with Redis: Single Counter Pattern".
- *
- * @since 0.1
  */
 public record FirstRequestWindow() implements Algorithm {
 
@@ -43,11 +41,6 @@ public record FirstRequestWindow() implements Algorithm {
 	@Override
 	public Map<String, Number> constants(List<Limit> limits) {
 		return Map.of("ALIGNED", 0, "PAST", 0);
-	}
-
-	@Override
-	public Map<String, Number> limitConstants(Limit limit) {
-		return Map.of("CALENDAR", 0);
 	}
 
 	@Override

@@ -42,13 +42,10 @@ import static java.time.Instant.EPOCH;
  * {@link #MAX_RETAIN}
  * @param zone the time zone in which windows of whole days begin at midnight; UTC to
  * align them to the epoch
- * @since 0.1
  */
 public record FixedWindow(int retain, ZoneId zone) implements Algorithm {
 
-	/**
-	 * Largest number of windows that can be kept.
-	 */
+	/** Largest number of windows that can be kept. */
 	public static final int MAX_RETAIN = 1000;
 
 	private static final long DAY_MICROS = 86_400_000_000L;
@@ -56,25 +53,17 @@ public record FixedWindow(int retain, ZoneId zone) implements Algorithm {
 	/** The largest difference of a day in any zone from 24 hours. */
 	private static final long UNEVEN_MICROS = 3 * 3_600_000_000L;
 
-	/**
-	 * How many windows before and after the current one have their ends sent to Redis.
-	 */
+	/** How many windows before and after the current one are sent to Redis. */
 	private static final int WINDOWS_AROUND = 2;
 
-	/**
-	 * Creates the algorithm with options.
-	 * @throws IllegalArgumentException if the number of windows is out of range
-	 */
 	public FixedWindow {
 		if (retain < 1 || retain > MAX_RETAIN) {
 			throw new IllegalArgumentException(
-					"Invalid retain (%d): must be between 1 and %d windows.".formatted(retain, MAX_RETAIN));
+					"Invalid retain (%s): must be between 1 and %s windows.".formatted(retain, MAX_RETAIN));
 		}
 	}
 
-	/**
-	 * Creates the algorithm without past windows, with days in UTC.
-	 */
+	/** Creates the algorithm without past windows, with days in UTC. */
 	public FixedWindow() {
 		this(1, ZoneOffset.UTC);
 	}
@@ -107,11 +96,6 @@ public record FixedWindow(int retain, ZoneId zone) implements Algorithm {
 	@Override
 	public Map<String, Number> constants(List<Limit> limits) {
 		return Map.of("ALIGNED", 1, "PAST", this.retain - 1);
-	}
-
-	@Override
-	public Map<String, Number> limitConstants(Limit limit) {
-		return Map.of("CALENDAR", isCalendar(limit) ? 1 : 0);
 	}
 
 	@Override

@@ -25,8 +25,6 @@ import org.jspecify.annotations.Nullable;
  * changes, at most twice the largest quota is admitted.
  * <p>
  * From "Rate Limiting: Leaky Bucket" (2018).
- *
- * @since 0.1
  */
 public record LeakyBucket() implements Algorithm {
 

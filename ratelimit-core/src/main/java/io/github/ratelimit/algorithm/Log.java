@@ -19,24 +19,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class Log {
 
-	/** Number of numbers before the entries. */
 	private static final int HEADER = 2;
 
 	/**
-	 * The largest length of a log as a multiple of the entries that count, which is what
-	 * dropping entries leaves.
+	 * The largest length as a multiple of the entries that count, which is what dropping
+	 * leaves.
 	 */
 	private static final int MAX_ROOM = 4;
 
-	/** Number of numbers in an entry. */
 	private final int width;
 
 	private long[] numbers;
 
-	/** Position of the base. */
 	private int start;
 
-	/** End of the entries. */
 	private int end;
 
 	private String text;
@@ -134,7 +130,6 @@ final class Log {
 		this.numbers[index(to) + 1] = total(from);
 	}
 
-	/** Makes an entry the base. */
 	void forgetBefore(int base) {
 		this.text = this.text.substring(textEnd(base));
 		this.start = index(base);
@@ -143,7 +138,6 @@ final class Log {
 		}
 	}
 
-	/** Makes an entry the last. */
 	void forgetAfter(int last) {
 		this.text = this.text.substring(0, textEnd(last));
 		this.end = index(last + 1);
@@ -162,7 +156,6 @@ final class Log {
 		this.end = HEADER + length;
 	}
 
-	/** Returns the position of an entry. */
 	private int index(int k) {
 		return this.start + this.width * k;
 	}

@@ -26,7 +26,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class LogMeter implements Meter {
 
-	/** Number of sub-windows of a window when entries are merged. */
 	private static final int SUB_WINDOWS = 60;
 
 	/** Size in bytes from which a state is read and written in pieces. */
@@ -42,14 +41,12 @@ final class LogMeter implements Meter {
 	/** Whether requests of the same time share an entry. */
 	private final boolean shared;
 
-	/** The time of an entry that is added now. */
 	private final long present;
 
 	private final Log log;
 
 	private final long[] used;
 
-	/** The last entry that has left the longest window. */
 	private int base;
 
 	private boolean corrected;
@@ -229,14 +226,11 @@ final class LogMeter implements Meter {
 	}
 
 	/**
-	 * Returns how much to keep when a denied request makes the log exceed the quotas.
-	 * <p>
-	 * It is the largest quota, because older entries do not affect decisions. But it is
-	 * never less than was used before, because other requests of the same log may have
-	 * larger quotas: those of another plan, or from before a change. The newest entries
-	 * replace the oldest, so no period up to now holds less than before, and no request
-	 * is admitted beyond its own quota. The log never holds more than the largest quota
-	 * that was used for it.
+	 * Returns how much to keep when a denied request makes the log exceed the quotas: the
+	 * largest quota, because older entries do not affect decisions, but never less than
+	 * was used before, because other requests of the same log may have larger quotas. The
+	 * newest entries replace the oldest, so no period up to now holds less than before,
+	 * and no request is admitted beyond its own quota.
 	 */
 	private long mostKept() {
 		return Math.max(this.used[this.used.length - 1], largestQuota(this.limits));

@@ -15,19 +15,17 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * If a log in Redis has more than about 1,600 requests, a decision reads only some pieces
  * of it and adds the request in place: the work grows with the logarithm of the quota.
- * Such a log may take two to four times the memory, because Redis reserves room for
- * growth, and old entries are removed only when they outnumber the others. The whole log
- * is read and written by refunds, after the clock was set back, and by a request with a
- * small quota if the log has grown under a larger one.
+ * Such a log may take two to four times the memory. The whole log is read and written by
+ * refunds, after the clock was set back, and by a request with a small quota if the log
+ * has grown under a larger one.
  * <p>
  * A denied request that counts replaces the oldest entries if the log would otherwise
  * exceed both the largest quota and what was used before. For a charge, it is twice the
  * largest quota. If requests with several quotas share a log, as with plans, none is
  * therefore admitted beyond its own quota, unless charges that replaced other entries are
- * refunded. When a quota is lowered, the log shrinks as its entries leave the window. If
- * denied requests count and keep arriving, they replace those entries, and the log keeps
- * its size, because other requests may still have the larger quota. Requests with the
- * lowered quota are not denied longer because of that: the newest entries decide.
+ * refunded. When a quota is lowered, the log shrinks as its entries leave the window,
+ * unless denied requests that count keep replacing them; requests with the lowered quota
+ * are not denied longer because of that.
  * <p>
  * <b>Bound:</b> in any period as long as the window, at most the quota is admitted,
  * exactly, and nothing is denied too early. A request exactly one window old no longer
@@ -41,24 +39,16 @@ import org.jspecify.annotations.Nullable;
  * "3 Rate Limiting Patterns with Redis: Pattern for storing arbitrary metadata".
  *
  * @param metadata whether the metadata of requests is kept
- * @since 0.1
  */
 public record SlidingLog(boolean metadata) implements Algorithm {
 
-	/**
-	 * Largest quota of a limit, because a request of cost 1 takes 10 bytes.
-	 * {@link SlidingWindow} supports larger quotas.
-	 */
+	/** Largest quota of a limit. {@link SlidingWindow} supports larger ones. */
 	public static final long MAX_QUOTA = 100_000;
 
-	/**
-	 * Largest quota of a limit with metadata.
-	 */
+	/** Largest quota of a limit with metadata. */
 	public static final long MAX_QUOTA_WITH_METADATA = 1000;
 
-	/**
-	 * Creates the algorithm without metadata.
-	 */
+	/** Creates the algorithm without metadata. */
 	public SlidingLog() {
 		this(false);
 	}
@@ -80,18 +70,7 @@ public record SlidingLog(boolean metadata) implements Algorithm {
 
 	@Override
 	public long maxQuota() {
-		return MAX_QUOTA;
-	}
-
-	@Override
-	public void requireSupported(List<Limit> limits) {
-		for (Limit limit : limits) {
-			if (this.metadata && limit.quota() > MAX_QUOTA_WITH_METADATA) {
-				throw new IllegalArgumentException(
-						"Invalid limit (%s): the quota must be at most %d for sliding-log with metadata."
-							.formatted(limit, MAX_QUOTA_WITH_METADATA));
-			}
-		}
+		return this.metadata ? MAX_QUOTA_WITH_METADATA : MAX_QUOTA;
 	}
 
 	@Override

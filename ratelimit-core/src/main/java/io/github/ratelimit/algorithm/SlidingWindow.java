@@ -18,13 +18,14 @@ import org.jspecify.annotations.Nullable;
  * in Redis, 1.5 KB.
  * <p>
  * <b>Bound:</b> in any period as long as the window, at most the quota is admitted,
- * exactly. Nothing is denied too early as long as an identifier has at most
- * {@value #MAX_EXACT_ENTRIES} requests for each limit of the policy within the longest
- * window, and so never if no quota is larger. If there are more, requests of the same
- * sub-window share one entry, and all of them count as made at the time of the newest. A
- * request may then be denied too early, by less than a sixtieth of the window of the
- * limit that denies it. If the clock is set back, requests in its future count as made
- * now.
+ * exactly. Nothing is denied too early while an identifier has had at most
+ * {@value #MAX_EXACT_ENTRIES} requests for each limit of the policy in any period as long
+ * as the longest window. More are possible if a quota is larger, also that of another
+ * plan or from before a change, and with charges beyond the quota. Requests of the same
+ * sub-window then share one entry, and all of them count as made at the time of the
+ * newest until they have left the window. A request may be denied too early, by less than
+ * a sixtieth of the window of the limit that denies it. If the clock is set back,
+ * requests in its future count as made now.
  * <p>
  * With an explicit precision, each request counts as made at the end of its sub-window.
  * The bound is the same, and a request may be denied too early by at most one sub-window.
@@ -38,31 +39,18 @@ import org.jspecify.annotations.Nullable;
  * @param precision length of all sub-windows, in whole milliseconds, not longer than the
  * shortest window; {@code null} for exact times if there are few requests, and
  * sub-windows of a sixtieth of each window if there are many
- * @since 0.1
  */
 public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 
-	/**
-	 * Largest quota of a limit, 2<sup>38</sup>.
-	 */
+	/** Largest quota of a limit, 2<sup>38</sup>. */
 	public static final long MAX_QUOTA = 1L << 38;
 
-	/**
-	 * Largest number of sub-windows that may be in use at a time.
-	 */
+	/** Largest number of sub-windows that may be in use at a time. */
 	public static final int MAX_SUB_WINDOWS = 10_000;
 
-	/**
-	 * Number of requests per limit that keep their exact times if there is no precision.
-	 */
+	/** Number of requests per limit with exact times if there is no precision. */
 	public static final int MAX_EXACT_ENTRIES = 128;
 
-	private static final int DEFAULT_SUB_WINDOWS = 60;
-
-	/**
-	 * Creates the algorithm with options.
-	 * @throws IllegalArgumentException if the precision is not in whole milliseconds
-	 */
 	public SlidingWindow {
 		if (precision != null && (precision.compareTo(Duration.ofMillis(1)) < 0 || precision.getNano() % 1_000_000 != 0
 				|| precision.compareTo(Limit.MAX_WINDOW) > 0)) {
@@ -71,9 +59,7 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 		}
 	}
 
-	/**
-	 * Creates the algorithm with the default precision.
-	 */
+	/** Creates the algorithm with the default precision. */
 	public SlidingWindow() {
 		this(null);
 	}
@@ -113,7 +99,7 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 		long subWindows = longest.windowMicros() / precisionMicros();
 		if (Math.min(subWindows, largestQuota) > MAX_SUB_WINDOWS) {
 			throw new IllegalArgumentException(
-					"Invalid precision (%s): the window of %s would have %d sub-windows, more than %d; set a longer precision."
+					"Invalid precision (%s): the window of %s would have %s sub-windows, more than %s; set a longer precision."
 						.formatted(this.precision, longest, subWindows, MAX_SUB_WINDOWS));
 		}
 	}
@@ -136,16 +122,6 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 
 	private static int capacity(List<Limit> limits) {
 		return MAX_EXACT_ENTRIES * limits.size();
-	}
-
-	/**
-	 * Returns the algorithm with sub-windows of a sixtieth of the window, unless there is
-	 * a precision.
-	 */
-	@Override
-	public SlidingWindow withoutScripts(Limit limit) {
-		return (this.precision != null) ? this
-				: new SlidingWindow(Duration.ofMillis(Math.max(1, limit.window().toMillis() / DEFAULT_SUB_WINDOWS)));
 	}
 
 	private long precisionMicros() {

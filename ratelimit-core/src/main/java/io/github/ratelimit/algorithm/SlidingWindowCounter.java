@@ -29,18 +29,14 @@ import org.jspecify.annotations.Nullable;
  * @param previousWeight weight of the previous window, from 0 to 1, with at most six
  * decimal places; less is more permissive
  * @param rounding how the estimate is rounded
- * @since 0.1
  */
 public record SlidingWindowCounter(double previousWeight, Rounding rounding) implements Algorithm {
 
-	/**
-	 * How an estimate is rounded to a whole number.
-	 */
+	/** How an estimate is rounded to a whole number. */
 	public enum Rounding {
 
 		/**
-		 * Not at all. Because quotas and costs are whole numbers, the decisions are the
-		 * same as with {@link #UP}.
+		 * Not at all. As quotas and costs are whole numbers, this decides as {@link #UP}.
 		 */
 		NONE,
 
@@ -52,11 +48,6 @@ public record SlidingWindowCounter(double previousWeight, Rounding rounding) imp
 
 	}
 
-	/**
-	 * Creates the algorithm with options.
-	 * @throws IllegalArgumentException if the weight is out of range, or has more than
-	 * six decimal places
-	 */
 	public SlidingWindowCounter {
 		if (!(previousWeight >= 0 && previousWeight <= 1)) {
 			throw new IllegalArgumentException(

@@ -28,7 +28,6 @@ final class SlidingWindowCounterMeter implements Meter {
 	/** Weight of the previous window, in millionths. */
 	private final long weight;
 
-	/** Whether tails are rounded down rather than up. */
 	private final boolean roundsDown;
 
 	/**
@@ -36,7 +35,6 @@ final class SlidingWindowCounterMeter implements Meter {
 	 */
 	private final long[] windows;
 
-	/** The weighted counts of the previous windows. */
 	private final long[] tails;
 
 	private boolean corrected;

@@ -31,7 +31,6 @@ import org.jspecify.annotations.Nullable;
  *
  * @param burst the maximum number of tokens, from 1 to {@link #MAX_QUOTA}; {@code null}
  * for the quota of the limit. A policy with a burst must have exactly one limit
- * @since 0.1
  */
 public record TokenBucket(@Nullable Long burst) implements Algorithm {
 
@@ -44,20 +43,14 @@ public record TokenBucket(@Nullable Long burst) implements Algorithm {
 	/** Longest time that a full bucket may take to drain. */
 	private static final double MAX_DRAINING_MICROS = 3e15;
 
-	/**
-	 * Creates the algorithm with options.
-	 * @throws IllegalArgumentException if the burst is out of range
-	 */
 	public TokenBucket {
 		if (burst != null && (burst < 1 || burst > MAX_QUOTA)) {
 			throw new IllegalArgumentException(
-					"Invalid burst (%d): must be from 1 to %d tokens.".formatted(burst, MAX_QUOTA));
+					"Invalid burst (%s): must be from 1 to %s tokens.".formatted(burst, MAX_QUOTA));
 		}
 	}
 
-	/**
-	 * Creates the algorithm with a burst as large as the quota.
-	 */
+	/** Creates the algorithm with a burst as large as the quota. */
 	public TokenBucket() {
 		this(null);
 	}
@@ -114,17 +107,16 @@ public record TokenBucket(@Nullable Long burst) implements Algorithm {
 		}
 		if (limits.size() > 1) {
 			throw new IllegalArgumentException(
-					"Invalid burst (%d): with a burst, a policy must have one limit, but has %s; use two policies, or remove the burst."
+					"Invalid burst (%s): with a burst, a policy must have one limit, but has %s; use two policies, or remove the burst."
 						.formatted(this.burst, limits));
 		}
 		Limit limit = limits.get(0);
 		if (takesTooLong(this.burst, limit)) {
-			throw new IllegalArgumentException("Invalid burst (%d): at %s it would take more than 95 years to refill."
+			throw new IllegalArgumentException("Invalid burst (%s): at %s it would take more than 95 years to refill."
 				.formatted(this.burst, limit));
 		}
 	}
 
-	/** Returns whether an empty bucket would take too long to refill. */
 	private static boolean takesTooLong(long burst, Limit limit) {
 		return limit.quota() > 0 && (double) burst / limit.quota() * limit.windowMicros() > MAX_DRAINING_MICROS;
 	}

@@ -29,7 +29,6 @@ final class WindowCounterMeter implements Meter {
 
 	}
 
-	/** Returns the current window. */
 	@FunctionalInterface
 	interface Windows {
 
@@ -41,7 +40,6 @@ final class WindowCounterMeter implements Meter {
 
 	private final long now;
 
-	/** Number of numbers for each limit. */
 	private final int width;
 
 	/** How long the windows of each limit are kept after their end. */
@@ -50,7 +48,6 @@ final class WindowCounterMeter implements Meter {
 	/** For each limit the end and the count of each window, starting with the current. */
 	private final long[] windows;
 
-	/** For each limit the start of the current window. */
 	private final long[] starts;
 
 	private boolean corrected;

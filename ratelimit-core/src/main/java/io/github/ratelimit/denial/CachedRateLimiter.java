@@ -17,9 +17,9 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.Reservation;
 
 /**
- * Asks the store unless the cache knows that the store would deny the request. Drops the
- * denials of a key whenever its count may have changed. Charges in shadow mode deny
- * nothing and are not cached.
+ * Asks the store unless the cache knows that the store would deny the request. Drops
+ * denials whenever a count may have changed. Charges in shadow mode deny nothing and are
+ * not cached.
  */
 final class CachedRateLimiter extends DelegatingRateLimiter {
 
@@ -29,39 +29,36 @@ final class CachedRateLimiter extends DelegatingRateLimiter {
 
 	private final Function<Policy, Duration> maxAge;
 
-	private final UntoldDenials untold;
+	private final DenialCounts counts;
 
 	/**
-	 * Creates a rate limiter.
 	 * @param memory supplies the current memory, which is replaced when all denials are
 	 * dropped
 	 * @param answers whether to answer requests from memory; otherwise denials are only
 	 * dropped
 	 * @param maxAge returns how long denials of a policy are kept at most
-	 * @param untold counts denials from memory for penalties
 	 */
 	CachedRateLimiter(RateLimiter store, Supplier<DenialMemory> memory, boolean answers,
-			Function<Policy, Duration> maxAge, UntoldDenials untold) {
+			Function<Policy, Duration> maxAge, DenialCounts counts) {
 		super(store);
 		this.memory = memory;
 		this.answers = answers;
 		this.maxAge = maxAge;
-		this.untold = untold;
+		this.counts = counts;
 	}
 
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
 		List<Charge> enforced = request.enforced();
-		Key[] keys = Key.of(enforced);
 		DenialMemory.Call call = null;
 		if (mayAnswer(enforced)) {
 			DenialMemory present = this.memory.get();
-			Decision known = present.find(enforced, keys, this.maxAge);
+			Decision known = present.find(enforced, this.maxAge);
 			if (known != null) {
-				this.untold.count(enforced, known);
+				this.counts.count(enforced, known);
 				return known;
 			}
-			call = present.new Call(enforced, keys);
+			call = present.new Call(enforced);
 		}
 		boolean denied = false;
 		try {
@@ -74,8 +71,7 @@ final class CachedRateLimiter extends DelegatingRateLimiter {
 		}
 		finally {
 			if (!denied) {
-				forget(keys);
-				forget(Key.of(request.shadows()));
+				this.memory.get().forget(request.charges());
 			}
 		}
 	}
@@ -87,28 +83,18 @@ final class CachedRateLimiter extends DelegatingRateLimiter {
 	@Override
 	public Decision peek(RateLimitRequest request) {
 		List<Charge> enforced = request.enforced();
-		Decision known = mayAnswer(enforced) ? this.memory.get().find(enforced, Key.of(enforced), this.maxAge) : null;
+		Decision known = mayAnswer(enforced) ? this.memory.get().find(enforced, this.maxAge) : null;
 		return (known != null) ? known : super.peek(request);
 	}
 
 	@Override
 	public void refund(RateLimitRequest request) {
-		try {
-			super.refund(request);
-		}
-		finally {
-			forget(Key.of(request.charges()));
-		}
+		change(request.charges(), () -> super.refund(request));
 	}
 
 	@Override
 	public void charge(RateLimitRequest request) {
-		try {
-			super.charge(request);
-		}
-		finally {
-			forget(Key.of(request.charges()));
-		}
+		change(request.charges(), () -> super.charge(request));
 	}
 
 	@Override
@@ -117,34 +103,26 @@ final class CachedRateLimiter extends DelegatingRateLimiter {
 			return super.reserve(policy, identifier, cost);
 		}
 		finally {
-			forget(new Key(policy.name(), identifier));
+			this.memory.get().forget(policy, identifier);
 		}
 	}
 
 	@Override
 	public void cancel(Policy policy, Identifier identifier, long cost, Instant reservedAt) {
-		try {
-			super.cancel(policy, identifier, cost, reservedAt);
-		}
-		finally {
-			forget(new Key(policy.name(), identifier));
-		}
+		change(List.of(Charge.of(policy, identifier)), () -> super.cancel(policy, identifier, cost, reservedAt));
 	}
 
 	@Override
 	public void reset(Policy policy, Identifier identifier) {
-		try {
-			super.reset(policy, identifier);
-		}
-		finally {
-			forget(new Key(policy.name(), identifier));
-		}
+		change(List.of(Charge.of(policy, identifier)), () -> super.reset(policy, identifier));
 	}
 
-	private void forget(Key... keys) {
-		DenialMemory present = this.memory.get();
-		for (Key key : keys) {
-			present.forget(key);
+	private void change(List<Charge> charges, Runnable change) {
+		try {
+			change.run();
+		}
+		finally {
+			this.memory.get().forget(charges);
 		}
 	}
 

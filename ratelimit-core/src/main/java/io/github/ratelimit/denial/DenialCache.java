@@ -1,7 +1,6 @@
 package io.github.ratelimit.denial;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -9,14 +8,11 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
-import io.github.ratelimit.Block;
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Decision.Source;
-import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Caches denials, so that clients that do not wait cost the store nothing: a denied
@@ -25,17 +21,16 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * For each denied request, the cache keeps the status of the limits for the policy,
  * identifier and cost. It answers a request if it knows all of its limits, because only
- * then the retry-after is known. If it knows only some of them, the request may be
- * certain to be denied, but not for how long, and the store is asked. For clients that do
- * not wait and vary their requests, the store is asked up to 16 times a second; after
- * that the longest known time is returned. Peeks are answered from memory too, but are
- * not cached. Blocks are cached for all identifiers and policies of a request together,
- * because the store does not return which of them is blocked. Requests of policies that
- * count denied requests always reach the store. Charges in shadow mode are not cached,
- * and a denial from memory has no decisions for them. Denials by
- * {@linkplain io.github.ratelimit.Algorithm#countsCalls() calls} are not cached either,
- * because any of them may end at any moment. Nor are denials by limits of another policy
- * than that of the request, which a store of an application may apply.
+ * then the retry-after is known. If it knows only some of them, the store is asked: up to
+ * 16 times a second for each count that denies, and for each request that is blocked;
+ * after that the longest known time is returned. Each cost is asked about once in
+ * addition, because it may be allowed. Peeks are answered from memory too, but are not
+ * cached. Blocks are cached for a whole request, because the store does not return which
+ * of its identifiers is blocked. Requests of policies that count denied requests always
+ * reach the store. These are not cached: charges in shadow mode, denials by
+ * {@linkplain io.github.ratelimit.Algorithm#countsCalls() calls}, because any of them may
+ * end at any moment, and denials by limits of another policy than that of the request,
+ * which a store of an application may apply.
  * <p>
  * Decisions from memory have only the statuses of the limits that are known to deny the
  * request, with the times that are left. As soon as quota has arrived, so that
@@ -44,37 +39,30 @@ import org.jspecify.annotations.Nullable;
  * <b>Penalties.</b> Denials from memory count for the
  * {@linkplain io.github.ratelimit.Penalty penalties} of their policies. The store is told
  * their numbers together, a second after the first of them, and counts them at that time.
- * So a block may come a second late, and for denials that are a second further apart than
- * the penalty says. This cache notices it when it next asks the store, at the latest when
- * the denials reach the maximum age. At most 10,000 identifiers are counted at a time. If
- * the process ends or the store fails meanwhile, these numbers are lost.
+ * So a block may come a second late; this cache notices it when it next asks the store.
+ * At most 10,000 identifiers are counted at a time. If the process ends or the store
+ * fails meanwhile, these numbers are lost.
  * <p>
  * <b>No request is denied that the store would allow</b>, as long as all refunds, resets
  * and blocks pass through this cache: each drops the denials that it affects, including
  * those of requests that are being decided at the same time. Other changes are noticed
  * when a denial reaches the maximum age: refunds of other processes, a server that has
- * lost its counts, and a clock that was set forward. The same applies to a token bucket
- * with a burst that requests with several quotas share in other processes. A store may
- * also deny a request because others are being decided: one without scripts does, and so
- * does one in a cluster if requests have identifiers on several slots. Such a denial
- * lasts up to the maximum age.
+ * lost its counts, a clock that was set forward, and a token bucket with a burst that
+ * requests with several quotas share in other processes. The same is true of denials
+ * because others were being decided, as by a store without scripts or in several slots of
+ * a cluster.
  * <p>
  * Safe for use by several threads.
- *
- * @since 0.1
  */
 public final class DenialCache {
 
-	/**
-	 * Longest maximum age.
-	 */
+	/** Longest maximum age. */
 	public static final Duration LONGEST_AGE = Limit.MAX_WINDOW;
 
 	private static final int MAX_CALLS = 16;
 
 	private final Supplier<DenialMemory> newMemory;
 
-	/** Runs an action a while later. */
 	private final Executor later;
 
 	private volatile DenialMemory memory;
@@ -92,19 +80,17 @@ public final class DenialCache {
 	}
 
 	/**
-	 * Creates an empty cache.
 	 * @param maxCalls how often per second the store is asked about an identifier that is
 	 * certainly denied
-	 * @param nanos the time, in nanoseconds
 	 * @param later runs an action a while later, when the store is told about denials
 	 */
 	DenialCache(Duration maxAge, long maxSize, int maxCalls, LongSupplier nanos, Executor later) {
 		if (maxAge.compareTo(Duration.ofMillis(1)) < 0 || maxAge.compareTo(LONGEST_AGE) > 0) {
 			throw new IllegalArgumentException(
-					"Invalid maximum age (%s): must be from 1ms to %dd.".formatted(maxAge, LONGEST_AGE.toDays()));
+					"Invalid maximum age (%s): must be from 1ms to %sd.".formatted(maxAge, LONGEST_AGE.toDays()));
 		}
 		if (maxSize < 1) {
-			throw new IllegalArgumentException("Invalid maximum size (%d): must be at least 1.".formatted(maxSize));
+			throw new IllegalArgumentException("Invalid maximum size (%s): must be at least 1.".formatted(maxSize));
 		}
 		this.newMemory = () -> new DenialMemory(maxAge, maxSize, maxCalls, nanos);
 		this.memory = this.newMemory.get();
@@ -112,10 +98,9 @@ public final class DenialCache {
 	}
 
 	/**
-	 * Answers from memory, and asks the store about the other requests.
-	 * @param store the store, or a rate limiter that also decides while it fails; only
-	 * denials with the source {@link Source#STORE} are cached
-	 * @return a rate limiter that asks the store only if the answer is not known
+	 * Answers from memory, and asks the store about the other requests. The store may be
+	 * a rate limiter that also decides while it fails: only denials with the source
+	 * {@link Source#STORE} are cached.
 	 */
 	public RateLimiter cache(RateLimiter store) {
 		return cache(store, (policy) -> LONGEST_AGE);
@@ -124,73 +109,21 @@ public final class DenialCache {
 	/**
 	 * Answers from memory as {@link #cache(RateLimiter)}, with a shorter maximum age for
 	 * some policies: those whose quota other processes may soon refund.
-	 * @param store the store
-	 * @param maxAge returns the maximum age of a denial of a policy; the maximum age of
-	 * this cache applies if it is less
-	 * @return a rate limiter that asks the store only if the answer is not known
 	 */
 	public RateLimiter cache(RateLimiter store, Function<Policy, Duration> maxAge) {
-		return new CachedRateLimiter(store, () -> this.memory, true, maxAge, new UntoldDenials(store, this.later));
+		return new CachedRateLimiter(store, () -> this.memory, true, maxAge, new DenialCounts(store, this.later));
 	}
 
-	/**
-	 * Asks the store about every request, and drops denials when counts change.
-	 * @param store the store
-	 * @return a rate limiter that asks the store each time
-	 */
+	/** Asks the store about every request, and drops denials when counts change. */
 	public RateLimiter watchCounts(RateLimiter store) {
 		return new CachedRateLimiter(store, () -> this.memory, false, (policy) -> LONGEST_AGE,
-				new UntoldDenials(store, this.later));
+				new DenialCounts(store, this.later));
 	}
 
-	/**
-	 * Drops all denials when an identifier is blocked or unblocked.
-	 * @param blocks the blocks of the store
-	 * @return the same blocks
-	 */
+	/** Drops all denials when an identifier is blocked or unblocked. */
 	public BlockList watchBlocks(BlockList blocks) {
-		return new WatchedBlockList(blocks);
-	}
-
-	/** Drops all denials after each change, even if its outcome is unknown. */
-	private final class WatchedBlockList implements BlockList {
-
-		private final BlockList blocks;
-
-		WatchedBlockList(BlockList blocks) {
-			this.blocks = blocks;
-		}
-
-		@Override
-		public Block block(Identifier identifier, @Nullable String policy, Duration time, String reason) {
-			try {
-				return this.blocks.block(identifier, policy, time, reason);
-			}
-			finally {
-				forgetAll();
-			}
-		}
-
-		@Override
-		public boolean unblock(Identifier identifier, @Nullable String policy) {
-			try {
-				return this.blocks.unblock(identifier, policy);
-			}
-			finally {
-				forgetAll();
-			}
-		}
-
-		@Override
-		public List<Block> blocks() {
-			return this.blocks.blocks();
-		}
-
-		/** Calls in progress continue to write to the previous memory. */
-		private void forgetAll() {
-			DenialCache.this.memory = DenialCache.this.newMemory.get();
-		}
-
+		// Calls in progress continue to write to the previous memory.
+		return blocks.onChange((identifier, policy) -> this.memory = this.newMemory.get());
 	}
 
 }

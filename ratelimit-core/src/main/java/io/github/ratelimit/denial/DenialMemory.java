@@ -2,9 +2,10 @@ package io.github.ratelimit.denial;
 
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
@@ -22,16 +23,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * The known denials.
  * <p>
- * Every use and refund drops those of a key. A store decides at an unknown time between
- * call and answer, so a denial is kept only if nothing was dropped in between. Stamps,
- * which increase with each drop, show this. Keys share stamps: at worst a denial is not
- * kept. Denials by calls are never kept, because a call may end at any moment.
+ * Every use and refund of a count increases its stamp. A store decides at an unknown time
+ * between call and answer, so a denial is valid only while the stamps are those from
+ * before the call. Counts share stamps: at worst a denial is forgotten too early. Denials
+ * by calls are never kept, because a call may end at any moment.
  * <p>
  * Safe for use by several threads.
  */
 final class DenialMemory {
 
-	private static final int STAMPS = 1024;
+	private static final int STAMPS = 1 << 14;
 
 	private final LongSupplier nanos;
 
@@ -39,103 +40,103 @@ final class DenialMemory {
 
 	private final int maxCalls;
 
-	private final Cache<Key, Verdicts> verdicts;
+	private final Cache<Key, Verdict> verdicts;
 
-	/** Blocks by the key of a request, or by the list of its keys. */
-	private final Cache<Object, Block> blocks;
+	/** Blocks by the charges of a request. */
+	private final Cache<List<Charge>, Block> blocks;
 
-	private final AtomicLongArray stamps = new AtomicLongArray(STAMPS);
+	/** By the first count that is known to deny a request, whatever its costs. */
+	private final Cache<Count, CallRate> calls;
+
+	private final AtomicIntegerArray stamps = new AtomicIntegerArray(STAMPS);
 
 	DenialMemory(Duration maxAge, long maxSize, int maxCalls, LongSupplier nanos) {
 		this.nanos = nanos;
 		this.maxAge = maxAge.toNanos();
 		this.maxCalls = maxCalls;
-		this.verdicts = Caffeine.newBuilder()
-			.executor(Runnable::run)
-			.maximumWeight(maxSize)
-			.weigher((Key key, Verdicts known) -> known.verdicts().size())
-			.build();
+		this.verdicts = Caffeine.newBuilder().executor(Runnable::run).maximumSize(maxSize).build();
 		this.blocks = Caffeine.newBuilder().executor(Runnable::run).maximumSize(maxSize).build();
+		this.calls = Caffeine.newBuilder().executor(Runnable::run).maximumSize(maxSize).build();
 	}
 
 	/**
-	 * Denies a request if the store is known to deny it. The retry-after may be too short
-	 * if the store was asked too often.
+	 * Denies a request if the store is known to. The retry-after may be too short if the
+	 * store was asked too often.
 	 */
-	@Nullable Decision find(List<Charge> charges, Key[] keys, Function<Policy, Duration> maxAges) {
+	@Nullable Decision find(List<Charge> charges, Function<Policy, Duration> maxAges) {
 		long now = this.nanos.getAsLong();
-		Block block = this.blocks.asMap().isEmpty() ? null : block(keys, now);
-		long blocked = (block != null) ? Verdict.microsLeft(block.nanos(), now - block.since()) : 0;
-		CallRate calls = (block != null && blocked > 0) ? block.calls() : null;
+		Block block = block(charges, now);
 		List<LimitStatus> violated = List.of();
 		boolean complete = true;
-		int at = 0;
-		for (int i = 0; i < charges.size(); i++) {
-			Charge charge = charges.get(i);
-			if (charge.policy().algorithm().countsCalls()) {
-				at += charge.identifiers().size();
-				continue;
-			}
-			for (int j = 0; j < charge.identifiers().size(); j++) {
-				Identifier identifier = charge.identifiers().get(j);
-				Verdicts known = known(keys[at++], charge.policy());
-				if (known == null) {
-					complete = false;
-					continue;
-				}
+		for (int c = 0; c < charges.size(); c++) {
+			Charge charge = charges.get(c);
+			if (!charge.policy().algorithm().countsCalls()) {
 				long maxAge = Math.min(this.maxAge, maxAges.apply(charge.policy()).toNanos());
-				Verdict verdict = known.find(charge.cost());
-				List<LimitStatus> limits = (verdict != null) ? verdict.at(now, maxAge, charge.policy(), identifier)
-						: null;
-				complete = complete && verdict != null && limits != null && (block != null || !verdict.blocked());
-				if (limits == null && isPossible(charge)) {
-					limits = known.violatedByLess(charge.cost(), now, maxAge, identifier);
-				}
-				if (limits != null && !limits.isEmpty()) {
-					violated = Verdict.concat(violated, limits);
-					calls = (calls != null) ? calls : known.calls();
+				for (int i = 0; i < charge.identifiers().size(); i++) {
+					Verdict verdict = verdict(charge, charge.identifiers().get(i));
+					List<LimitStatus> limits = (verdict != null) ? verdict.at(now, maxAge) : null;
+					if (verdict == null || limits == null) {
+						complete = false;
+						continue;
+					}
+					complete = complete && (block != null || !verdict.blocked());
+					violated = concat(violated, limits);
 				}
 			}
 		}
-		if (calls == null || (!complete && calls.tryCall(now, this.maxCalls))) {
+		boolean denied = block != null || !violated.isEmpty();
+		if (!denied || (!complete && calls(block, violated).tryCall(now, this.maxCalls))) {
 			return null;
 		}
-		return new Decision(false, violated, (blocked > 0) ? Duration.of(blocked, ChronoUnit.MICROS) : null,
-				Source.DENIAL_CACHE);
+		return new Decision(false, violated,
+				(block != null) ? Duration.of(block.microsLeft(now), ChronoUnit.MICROS) : null, Source.DENIAL_CACHE);
 	}
 
-	private @Nullable Verdicts known(Key key, Policy policy) {
-		Verdicts known = this.verdicts.getIfPresent(key);
-		return (known != null && known.policy().equals(policy)) ? known : null;
+	private CallRate calls(@Nullable Block block, List<LimitStatus> violated) {
+		if (block != null) {
+			return block.calls();
+		}
+		LimitStatus first = violated.get(0);
+		return this.calls.get(new Count(first.policy().name(), first.identifier()), (count) -> new CallRate());
 	}
 
-	/** Returns whether all limits can ever allow the cost. */
-	private static boolean isPossible(Charge charge) {
-		for (Limit limit : charge.policy().limits()) {
-			if (charge.cost() > charge.policy().algorithm().largestCost(limit)) {
-				return false;
+	private static List<LimitStatus> concat(List<LimitStatus> first, List<LimitStatus> second) {
+		if (first.isEmpty() || second.isEmpty()) {
+			return first.isEmpty() ? second : first;
+		}
+		List<LimitStatus> all = new ArrayList<>(first);
+		all.addAll(second);
+		return all;
+	}
+
+	private @Nullable Block block(List<Charge> charges, long now) {
+		Block block = this.blocks.asMap().isEmpty() ? null : this.blocks.getIfPresent(charges);
+		return (block != null && now - block.since() < this.maxAge && block.microsLeft(now) > 0) ? block : null;
+	}
+
+	private @Nullable Verdict verdict(Charge charge, Identifier identifier) {
+		Verdict known = this.verdicts.getIfPresent(new Key(charge.policy().name(), identifier, charge.cost()));
+		return (known != null && known.policy().equals(charge.policy())
+				&& known.stamp() == this.stamps.get(stamp(charge.policy(), identifier))) ? known : null;
+	}
+
+	/** Forgets the denials of counts that may have changed. */
+	void forget(List<Charge> charges) {
+		for (int c = 0; c < charges.size(); c++) {
+			Charge charge = charges.get(c);
+			for (int i = 0; i < charge.identifiers().size(); i++) {
+				forget(charge.policy(), charge.identifiers().get(i));
 			}
 		}
-		return true;
 	}
 
-	private @Nullable Block block(Key[] keys, long now) {
-		Block block = this.blocks.getIfPresent(key(keys));
-		return (block != null && now - block.since() < this.maxAge) ? block : null;
+	void forget(Policy policy, Identifier identifier) {
+		this.stamps.incrementAndGet(stamp(policy, identifier));
 	}
 
-	private static Object key(Key[] keys) {
-		return (keys.length == 1) ? keys[0] : List.of(keys);
-	}
-
-	/** Drops the denials of a key whose count may have changed. */
-	void forget(Key key) {
-		this.stamps.incrementAndGet(stamp(key));
-		this.verdicts.invalidate(key);
-	}
-
-	private static int stamp(Key key) {
-		int hash = key.hashCode();
+	/** Policies of the same name share their counts, whatever their quotas. */
+	private static int stamp(Policy policy, Identifier identifier) {
+		int hash = 31 * policy.name().hashCode() + identifier.hashCode();
 		return (hash ^ hash >>> 16) & STAMPS - 1;
 	}
 
@@ -144,18 +145,24 @@ final class DenialMemory {
 
 		private final List<Charge> charges;
 
-		private final Key[] keys;
-
 		private final long since = DenialMemory.this.nanos.getAsLong();
 
-		private final long[] stamps;
+		private final int[] stamps;
 
-		Call(List<Charge> charges, Key[] keys) {
+		Call(List<Charge> charges) {
 			this.charges = charges;
-			this.keys = keys;
-			this.stamps = new long[keys.length];
-			for (int i = 0; i < keys.length; i++) {
-				this.stamps[i] = DenialMemory.this.stamps.get(stamp(keys[i]));
+			int size = 0;
+			for (int c = 0; c < charges.size(); c++) {
+				size += charges.get(c).identifiers().size();
+			}
+			this.stamps = new int[size];
+			int at = 0;
+			for (int c = 0; c < charges.size(); c++) {
+				Charge charge = charges.get(c);
+				for (int i = 0; i < charge.identifiers().size(); i++) {
+					this.stamps[at++] = DenialMemory.this.stamps
+						.get(stamp(charge.policy(), charge.identifiers().get(i)));
+				}
 			}
 		}
 
@@ -164,57 +171,57 @@ final class DenialMemory {
 		 * have denied says nothing about those of the request.
 		 */
 		void denied(Decision decision) {
+			boolean blocked = decision.blockedFor() != null;
 			int at = 0;
 			for (Charge charge : this.charges) {
+				Policy policy = charge.policy();
 				for (Identifier identifier : charge.identifiers()) {
+					int stamp = this.stamps[at++];
 					List<LimitStatus> violated = decision.violated()
 						.stream()
-						.filter((status) -> status.policy().name().equals(charge.policy().name())
+						.filter((status) -> status.policy().name().equals(policy.name())
 								&& status.identifier().equals(identifier))
 						.toList();
-					if (!charge.policy().algorithm().countsCalls()
-							&& violated.stream().allMatch((status) -> status.policy().equals(charge.policy()))) {
-						remember(at, charge.policy(), new Verdict(charge.cost(), charge.policy(), violated, this.since,
-								decision.blockedFor() != null));
+					if (!policy.algorithm().countsCalls()
+							&& violated.stream().allMatch((status) -> status.policy().equals(policy))) {
+						DenialMemory.this.verdicts.put(new Key(policy.name(), identifier, charge.cost()),
+								new Verdict(policy, violated, blocked, this.since, stamp));
 					}
-					at++;
 				}
 			}
 			if (decision.blockedFor() != null) {
-				Block known = block(this.keys, this.since);
-				DenialMemory.this.blocks.put(key(this.keys),
-						new Block(TimeUnit.NANOSECONDS.convert(decision.blockedFor()), this.since,
-								(known != null) ? known.calls() : new CallRate()));
+				DenialMemory.this.blocks.asMap()
+					.merge(this.charges, new Block(decision.blockedFor(), this.since, new CallRate()),
+							(known, block) -> new Block(block.time(), block.since(), known.calls()));
 			}
-		}
-
-		/**
-		 * Does nothing if a stamp has increased; a concurrent drop waits for the cache.
-		 */
-		private void remember(int at, Policy policy, Verdict verdict) {
-			DenialMemory.this.verdicts.asMap().compute(this.keys[at], (key, before) -> {
-				Verdicts known = (before != null && before.policy().equals(policy)) ? before : null;
-				if (DenialMemory.this.stamps.get(stamp(key)) != this.stamps[at]) {
-					return known;
-				}
-				return ((known != null) ? known : new Verdicts(policy, List.of(), new CallRate())).with(verdict);
-			});
 		}
 
 	}
 
+	private record Key(String policy, Identifier identifier, long cost) {
+	}
+
+	/** Policies of the same name share it, whatever their quotas. */
+	private record Count(String policy, Identifier identifier) {
+	}
+
 	/**
-	 * A block of one of the keys of a request.
+	 * A block of one of the identifiers of a request.
 	 *
-	 * @param nanos how long it lasts, in nanoseconds
+	 * @param time how long it lasts
 	 * @param since a time before the store was asked, in nanoseconds
+	 * @param calls how often the store was asked about the request
 	 */
-	private record Block(long nanos, long since, CallRate calls) {
+	private record Block(Duration time, long since, CallRate calls) {
+
+		long microsLeft(long now) {
+			return Verdict.microsLeft(this.time, now - this.since);
+		}
 
 	}
 
 	/** How often the store was recently asked about requests that it certainly denies. */
-	static final class CallRate {
+	private static final class CallRate {
 
 		private static final long SECOND = 1_000_000_000;
 
@@ -233,6 +240,58 @@ final class DenialMemory {
 			}
 			this.calls++;
 			return true;
+		}
+
+	}
+
+	/**
+	 * What the store has said of one policy, identifier and cost when it denied a
+	 * request.
+	 *
+	 * @param policy the policy; a verdict does not apply to other quotas
+	 * @param violated the limits of the identifier that denied the request; empty if only
+	 * others did
+	 * @param blocked whether an identifier of the request was blocked as well
+	 * @param since a time before the store was asked, in nanoseconds
+	 * @param stamp the stamp of the count at that time
+	 */
+	private record Verdict(Policy policy, List<LimitStatus> violated, boolean blocked, long since, int stamp) {
+
+		private static final long NEVER = -1;
+
+		/**
+		 * Returns the limits that still deny the cost, with the times that are left;
+		 * {@code null} if they are no longer known, because the verdict is too old, or
+		 * quota has arrived.
+		 */
+		@Nullable List<LimitStatus> at(long now, long maxAge) {
+			long passed = now - this.since;
+			if (passed >= maxAge) {
+				return null;
+			}
+			List<LimitStatus> left = new ArrayList<>(this.violated.size());
+			for (int i = 0; i < this.violated.size(); i++) {
+				LimitStatus status = this.violated.get(i);
+				Duration wait = status.retryAfter();
+				long retryAfter = (wait != null) ? microsLeft(wait, passed) : NEVER;
+				long resetAfter = microsLeft(status.resetAfter(), passed);
+				if (retryAfter != 0 && resetAfter == 0 && !status.resetAfter().isZero()) {
+					return null;
+				}
+				if (retryAfter != 0) {
+					Limit limit = status.limit();
+					left.add(LimitStatus.ofMicros(this.policy, status.identifier(), limit, status.remaining(),
+							resetAfter, retryAfter, true));
+				}
+			}
+			return left;
+		}
+
+		/**
+		 * Returns what is left of a time, rounded up to microseconds; 0 if nothing is.
+		 */
+		static long microsLeft(Duration time, long passed) {
+			return (Math.max(0, TimeUnit.NANOSECONDS.convert(time) - passed) + 999) / 1000;
 		}
 
 	}

@@ -28,8 +28,8 @@ final class Lease {
 	private static final long CLOSED = -1;
 
 	/**
-	 * By which fraction of the time until a window ends a lease ends earlier, because the
-	 * clocks of two machines may run at different speeds: at most 500 ppm each, by NTP.
+	 * A lease ends earlier by this fraction, because clocks may run at different speeds:
+	 * 500 ppm each, by NTP.
 	 */
 	private static final long DRIFT = 512;
 
@@ -50,7 +50,6 @@ final class Lease {
 
 	private final AtomicLong left;
 
-	/** What it had in all. */
 	private volatile long granted;
 
 	/** What was taken out of it to be given back. */
@@ -60,12 +59,8 @@ final class Lease {
 	private volatile long low;
 
 	/**
-	 * Creates a lease.
-	 * @param reservation the reservation of the part, which was allowed
-	 * @param part the part
-	 * @param asked when the store was asked
-	 * @param answered when it answered
-	 * @param longest how long it lasts at most, in nanoseconds
+	 * Given when the store was asked, when it answered, and how many nanoseconds it lasts
+	 * at most.
 	 */
 	Lease(Reservation reservation, long part, long asked, long answered, long longest) {
 		List<LimitStatus> statuses = reservation.decision().statuses();
@@ -94,7 +89,6 @@ final class Lease {
 		return this.reservedAt;
 	}
 
-	/** Returns the time until it ends, in nanoseconds; negative if it has ended. */
 	long lasts(long now) {
 		return this.end - now;
 	}
@@ -109,16 +103,11 @@ final class Lease {
 		return false;
 	}
 
-	/** Returns whether both were counted in the same windows. */
 	boolean hasWindowsOf(Lease other) {
 		return this.reservedAt != null && other.reservedAt != null && Arrays.equals(this.windows, other.windows);
 	}
 
-	/**
-	 * Uses a cost, or nothing.
-	 * @return what is left; {@link #NOTHING} if less than the cost was left, or it has
-	 * ended
-	 */
+	/** What is left; {@link #NOTHING} if that is less than the cost, or it has ended. */
 	long take(long cost, long now) {
 		if (this.end - now <= 0) {
 			return NOTHING;
@@ -134,15 +123,13 @@ final class Lease {
 		return before - cost;
 	}
 
-	/** Returns whether it could be used now for a cost. */
 	boolean has(long cost, long now) {
 		return this.end - now > 0 && this.left.get() >= cost;
 	}
 
 	/**
-	 * Puts back what was taken from it.
-	 * @return whether it was put back; not if it would then have more than it ever had,
-	 * or is closed
+	 * Returns whether it was put back; not if it would then have more than it ever had,
+	 * or is closed.
 	 */
 	boolean put(long cost) {
 		long before;
@@ -157,8 +144,8 @@ final class Lease {
 	}
 
 	/**
-	 * Adds what was left of a closed lease of the same windows. One thread does.
-	 * @return whether it was added; not if this lease is closed as well
+	 * Adds what was left of a closed lease, unless this is closed as well. One thread
+	 * does.
 	 */
 	boolean add(long rest) {
 		long all = this.granted + rest;
@@ -166,10 +153,6 @@ final class Lease {
 		return put(rest);
 	}
 
-	/**
-	 * Takes out what is to be given back. One thread does.
-	 * @return whether there was so much
-	 */
 	boolean takeOut(long surplus, long now) {
 		if (take(surplus, now) == NOTHING) {
 			return false;
@@ -184,7 +167,6 @@ final class Lease {
 		return Math.max(0, this.left.getAndSet(CLOSED));
 	}
 
-	/** Returns what is left. */
 	long left() {
 		return Math.max(0, this.left.get());
 	}
@@ -198,7 +180,6 @@ final class Lease {
 		this.low = 0;
 	}
 
-	/** Returns the status of each limit, as far as this process knows it. */
 	List<LimitStatus> statuses(Policy policy, Identifier identifier, long now) {
 		if (this.remaining.length == 1) {
 			return List.of(status(0, policy, identifier, now));

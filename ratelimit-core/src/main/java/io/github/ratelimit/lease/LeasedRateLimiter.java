@@ -9,7 +9,6 @@ import java.util.function.LongSupplier;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.RemovalCause;
-import io.github.ratelimit.Block;
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -31,22 +30,21 @@ import org.jspecify.annotations.Nullable;
  * <b>How much.</b> A part is what this process used lately in the time of the lease, less
  * what it still holds, and at most a quarter of what remains. It must suffice for ten
  * requests; an identifier that uses less has no lease. When three quarters of a part are
- * used, the next one is taken in the background. Requests meanwhile use the rest, or ask
- * the store. No request waits for the call of another.
+ * used, the next one is taken in the background. No request waits for the call of
+ * another.
  * <p>
  * <b>How long.</b> A lease ends with the first window that the store counted it in, and
- * after at most twice its time. Twice in its time, what will not be needed at the present
- * rate is given back; all of it if nothing was used. So it is at an eviction, if there
- * are too many identifiers, and by {@link #close()}.
+ * after at most twice its time. Twice in its time, at an eviction, and by
+ * {@link #close()}, what will not be needed at the present rate is given back; all of it
+ * if nothing was used.
  * <p>
  * <b>Never over the quota.</b> The store counts a part before it is used, and a lease
- * ends before the window that counts it. A part is never used unless the store has
- * answered. What is given back late is not refunded to a later window. So all processes
- * together never use more than the quota in any window, whatever happens to them. There
- * are three exceptions, none of which concerns the rate of requests. If a count is reset,
- * or the store has lost it, the parts taken before are not in the new count. A clock of
- * the store that is set forward ends windows before the leases notice. And a process that
- * stops between reading the clock and using a lease uses it late.
+ * ends before the window that counts it. What is given back late is not refunded to a
+ * later window. So all processes together never use more than the quota in any window,
+ * whatever happens to them, with three exceptions. If a count is reset, or the store has
+ * lost it, the parts taken before are not in the new count. A clock of the store that is
+ * set forward ends windows before the leases notice. And a process that stops between
+ * reading the clock and using a lease uses it late.
  * <p>
  * <b>Denied too early.</b> When the store denies a request, the quota is used up except
  * for less than its cost and what processes hold. Each holds at most what it used in one
@@ -55,31 +53,27 @@ import org.jspecify.annotations.Nullable;
  * fails, or whose store does not return the time of a reservation.
  * <p>
  * Statuses of a decision from a lease have what the store had left when it was taken, and
- * what is left of the lease; what others have used since is unknown. Blocks, resets and
- * changed quotas of other processes are noticed when a lease ends. A refund goes back to
- * the lease if that has used so much; other refunds and charges reach the store.
- * <p>
- * Requests of several policies and identifiers are decided all or nothing: what leases
- * have is taken from them, the store is asked about the rest in one call, and what was
- * taken is put back if it denies the request or fails.
+ * what is left of the lease. Blocks, resets and changed quotas of other processes are
+ * noticed when a lease ends. A refund goes back to the lease if that has used so much;
+ * other refunds and charges reach the store. Of a request of several policies and
+ * identifiers, leases decide what they can, and the store the rest in one call; if it
+ * denies the request or fails, what was taken is put back.
  * <p>
  * Safe for use by several threads. Uses one thread, once there is a lease.
- *
- * @since 0.1
  */
 public final class LeasedRateLimiter extends DelegatingRateLimiter implements AutoCloseable {
 
-	/** Number of identifiers whose use is known; those used least are forgotten. */
 	private static final int MOST = 10_000;
 
-	/** Where leases are taken from. */
+	private static final Duration PATIENCE = Duration.ofSeconds(1);
+
 	private final RateLimiter store;
 
 	private final Timer timer;
 
 	private final LongSupplier nanos;
 
-	private final Cache<Key, Holding> holdings;
+	private final Cache<Key, LeasedQuota> quotas;
 
 	/**
 	 * Creates a rate limiter without leases, which are taken as requests come.
@@ -87,7 +81,7 @@ public final class LeasedRateLimiter extends DelegatingRateLimiter implements Au
 	 * the source {@link Source#STORE} is used
 	 */
 	public LeasedRateLimiter(RateLimiter store) {
-		this(store, Timer.ofThread(), System::nanoTime, MOST);
+		this(store, new Timer(PATIENCE), System::nanoTime, MOST);
 	}
 
 	LeasedRateLimiter(RateLimiter store, Timer timer, LongSupplier nanos, long maxSize) {
@@ -95,10 +89,10 @@ public final class LeasedRateLimiter extends DelegatingRateLimiter implements Au
 		this.store = store;
 		this.timer = timer;
 		this.nanos = nanos;
-		this.holdings = Caffeine.newBuilder()
+		this.quotas = Caffeine.newBuilder()
 			.executor(Runnable::run)
 			.maximumSize(maxSize)
-			.evictionListener((@Nullable Key key, @Nullable Holding holding, RemovalCause cause) -> end(holding))
+			.evictionListener((@Nullable Key key, @Nullable LeasedQuota quota, RemovalCause cause) -> end(quota))
 			.build();
 	}
 
@@ -112,7 +106,7 @@ public final class LeasedRateLimiter extends DelegatingRateLimiter implements Au
 		if (single != null) {
 			return single;
 		}
-		LeasedRequest leased = new LeasedRequest(request, this::holding, now).take();
+		LeasedRequest leased = new LeasedRequest(request, this::quota, LeasedQuota::take, now);
 		if (leased.isComplete()) {
 			return leased.decision();
 		}
@@ -127,29 +121,26 @@ public final class LeasedRateLimiter extends DelegatingRateLimiter implements Au
 	/** Not all of them may be blocked, but the store does not say which are. */
 	private void endLeases(String policy, List<Identifier> identifiers) {
 		for (Identifier identifier : identifiers) {
-			end(this.holdings.asMap().remove(new Key(policy, identifier)));
+			end(this.quotas.asMap().remove(new Key(policy, identifier)));
 		}
 	}
 
 	/** Ends a lease now, and gives it back in the background. */
-	private void end(@Nullable Holding holding) {
-		if (holding != null) {
-			this.timer.schedule(holding.end(), 0);
+	private void end(@Nullable LeasedQuota quota) {
+		if (quota != null) {
+			this.timer.schedule(quota.end(), 0);
 		}
 	}
 
-	/**
-	 * Decides the usual request, of one policy and identifier, with little garbage;
-	 * {@code null} if it is another one, or has no lease with enough.
-	 */
+	/** Decides the usual request, of one policy and identifier, with little garbage. */
 	private @Nullable Decision takeSingle(RateLimitRequest request, long now) {
 		Charge charge = request.charges().get(0);
 		if (request.charges().size() > 1 || charge.identifiers().size() > 1) {
 			return null;
 		}
 		Identifier identifier = charge.identifiers().get(0);
-		Holding holding = known(charge.policy(), identifier);
-		Lease lease = (holding != null) ? holding.take(charge.cost(), now) : null;
+		LeasedQuota quota = known(charge.policy(), identifier);
+		Lease lease = (quota != null) ? quota.take(charge.cost(), now) : null;
 		return (lease != null)
 				? new Decision(true, lease.statuses(charge.policy(), identifier, now), null, Source.LEASE) : null;
 	}
@@ -173,7 +164,7 @@ public final class LeasedRateLimiter extends DelegatingRateLimiter implements Au
 		if (!isLeased(request)) {
 			return super.peek(request);
 		}
-		LeasedRequest leased = new LeasedRequest(request, this::known, this.nanos.getAsLong()).look();
+		LeasedRequest leased = new LeasedRequest(request, this::known, LeasedQuota::look, this.nanos.getAsLong());
 		return leased.isComplete() ? leased.decision() : leased.decision(super.peek(leased.rest()));
 	}
 
@@ -183,7 +174,7 @@ public final class LeasedRateLimiter extends DelegatingRateLimiter implements Au
 			super.refund(request);
 			return;
 		}
-		LeasedRequest leased = new LeasedRequest(request, this::known, this.nanos.getAsLong()).refund();
+		LeasedRequest leased = new LeasedRequest(request, this::known, LeasedQuota::refund, this.nanos.getAsLong());
 		if (!leased.isComplete()) {
 			super.refund(leased.rest());
 		}
@@ -206,34 +197,36 @@ public final class LeasedRateLimiter extends DelegatingRateLimiter implements Au
 	/**
 	 * Drops the lease of an identifier without giving it back, because its count was
 	 * reset in another way.
-	 * @param policy the policy
-	 * @param identifier the identifier
 	 */
 	public void forget(Policy policy, Identifier identifier) {
-		Holding holding = this.holdings.asMap().remove(new Key(policy.name(), identifier));
-		if (holding != null) {
-			holding.forget();
+		LeasedQuota quota = this.quotas.asMap().remove(new Key(policy.name(), identifier));
+		if (quota != null) {
+			quota.forget();
 		}
 	}
 
-	/**
-	 * Ends the leases of an identifier when it is blocked.
-	 * @param blocks the blocks of the store
-	 * @return the same blocks
-	 */
+	/** Ends the leases of an identifier when it is blocked or unblocked. */
 	public BlockList watchBlocks(BlockList blocks) {
-		return new WatchedBlockList(blocks);
+		return blocks.onChange(this::endLeases);
 	}
 
-	/**
-	 * Gives back what is left of all leases, and takes no more: all requests reach the
-	 * store. Stops at the first failure of the store.
-	 */
+	/** Gives back all leases, and ends the thread. Later requests take leases again. */
+	public void pause() {
+		this.timer.pause();
+		giveBack();
+		this.quotas.invalidateAll();
+	}
+
+	/** Gives back all leases, and takes no more. */
 	@Override
 	public void close() {
 		this.timer.stop();
+		giveBack();
+	}
+
+	private void giveBack() {
 		try {
-			this.holdings.asMap().values().forEach((holding) -> holding.end().run());
+			this.quotas.asMap().values().forEach((quota) -> quota.end().run());
 		}
 		catch (StoreException ex) {
 			// The rest stays counted until its windows end.
@@ -251,71 +244,44 @@ public final class LeasedRateLimiter extends DelegatingRateLimiter implements Au
 	}
 
 	/** Returns what is known of a count; {@code null} if nothing, or of another quota. */
-	private @Nullable Holding known(Policy policy, Identifier identifier) {
-		Holding known = this.holdings.getIfPresent(new Key(policy.name(), identifier));
+	private @Nullable LeasedQuota known(Policy policy, Identifier identifier) {
+		LeasedQuota known = this.quotas.getIfPresent(new Key(policy.name(), identifier));
 		return (known != null && known.isOf(policy)) ? known : null;
 	}
 
 	/**
-	 * Returns the holding of a count; {@code null} while there is one of a policy with
-	 * the same name and another quota, such as that of a plan.
+	 * {@code null} while there is one of the same name and another quota, such as that of
+	 * a plan.
 	 */
-	private @Nullable Holding holding(Policy policy, Identifier identifier) {
+	private @Nullable LeasedQuota quota(Policy policy, Identifier identifier) {
 		Key key = new Key(policy.name(), identifier);
-		Holding holding = this.holdings.getIfPresent(key);
-		if (holding == null || (!holding.isOf(policy) && holding.isEmpty())) {
-			holding = this.holdings.asMap().compute(key, (same, before) -> {
+		LeasedQuota quota = this.quotas.getIfPresent(key);
+		if (quota == null || (!quota.isOf(policy) && quota.isEmpty())) {
+			quota = this.quotas.asMap().compute(key, (same, before) -> {
 				if (before != null && (before.isOf(policy) || !before.isEmpty())) {
 					return before;
 				}
 				end(before);
 				Duration lease = Objects.requireNonNull(policy.lease());
-				return new Holding(policy, identifier, TimeUnit.NANOSECONDS.convert(lease), this.store, this.timer,
+				return new LeasedQuota(policy, identifier, TimeUnit.NANOSECONDS.convert(lease), this.store, this.timer,
 						this.nanos);
 			});
 		}
-		return (holding != null && holding.isOf(policy)) ? holding : null;
+		return (quota != null && quota.isOf(policy)) ? quota : null;
 	}
 
-	/** Ends leases after each block, even if its outcome is unknown. */
-	private final class WatchedBlockList implements BlockList {
-
-		private final BlockList blocks;
-
-		WatchedBlockList(BlockList blocks) {
-			this.blocks = blocks;
-		}
-
-		@Override
-		public Block block(Identifier identifier, @Nullable String policy, Duration time, String reason) {
-			try {
-				return this.blocks.block(identifier, policy, time, reason);
+	private void endLeases(Identifier identifier, @Nullable String policy) {
+		this.quotas.asMap().values().removeIf((quota) -> {
+			boolean ends = quota.isOf(identifier, policy);
+			if (ends) {
+				end(quota);
 			}
-			finally {
-				endLeases(identifier, policy);
-			}
-		}
+			return ends;
+		});
+	}
 
-		@Override
-		public boolean unblock(Identifier identifier, @Nullable String policy) {
-			return this.blocks.unblock(identifier, policy);
-		}
-
-		@Override
-		public List<Block> blocks() {
-			return this.blocks.blocks();
-		}
-
-		private void endLeases(Identifier identifier, @Nullable String policy) {
-			LeasedRateLimiter.this.holdings.asMap().values().removeIf((holding) -> {
-				boolean ends = holding.isOf(identifier, policy);
-				if (ends) {
-					end(holding);
-				}
-				return ends;
-			});
-		}
-
+	/** Policies of the same name share a count, whatever their quotas. */
+	record Key(String policy, Identifier identifier) {
 	}
 
 }

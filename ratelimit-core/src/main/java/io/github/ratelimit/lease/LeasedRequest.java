@@ -23,24 +23,30 @@ final class LeasedRequest {
 	private final long now;
 
 	/** For each policy and identifier what is held of its quota; may be nothing. */
-	private final @Nullable Holding[] holdings;
+	private final @Nullable LeasedQuota[] quotas;
 
 	/** For each policy and identifier the lease that decides; may be none. */
 	private final @Nullable Lease[] leases;
 
 	private int leased;
 
-	LeasedRequest(RateLimitRequest request, BiFunction<Policy, Identifier, @Nullable Holding> holdings, long now) {
+	LeasedRequest(RateLimitRequest request, BiFunction<Policy, Identifier, @Nullable LeasedQuota> quotas, Use use,
+			long now) {
 		int size = 0;
 		for (Charge charge : request.charges()) {
 			size += charge.identifiers().size();
 		}
 		this.request = request;
 		this.now = now;
-		this.holdings = new Holding[size];
+		this.quotas = new LeasedQuota[size];
 		this.leases = new Lease[size];
-		forEach((at, charge, identifier) -> this.holdings[at] = isLeased(charge)
-				? holdings.apply(charge.policy(), identifier) : null);
+		forEach((at, charge, identifier) -> {
+			LeasedQuota quota = isLeased(charge) ? quotas.apply(charge.policy(), identifier) : null;
+			Lease lease = (quota != null) ? use.of(quota, charge.cost(), now) : null;
+			this.quotas[at] = quota;
+			this.leases[at] = lease;
+			this.leased += (lease != null) ? 1 : 0;
+		});
 	}
 
 	/** Charges in shadow mode are decided by the store. */
@@ -48,59 +54,21 @@ final class LeasedRequest {
 		return charge.policy().lease() != null && !charge.shadow();
 	}
 
-	/** Uses the costs, as far as there are leases with enough. */
-	LeasedRequest take() {
-		forEach((at, charge, identifier) -> {
-			Holding holding = this.holdings[at];
-			set(at, (holding != null) ? holding.take(charge.cost(), this.now) : null);
-		});
-		return this;
-	}
-
-	/**
-	 * Finds the leases that have enough, and uses nothing. A cost of 0 asks the store,
-	 * which knows the blocks.
-	 */
-	LeasedRequest look() {
-		forEach((at, charge, identifier) -> {
-			Holding holding = this.holdings[at];
-			Lease lease = (holding != null && charge.cost() > 0) ? holding.lease() : null;
-			set(at, (lease != null && lease.has(charge.cost(), this.now)) ? lease : null);
-		});
-		return this;
-	}
-
-	/** Puts costs into the leases, as far as these have used so much. */
-	LeasedRequest refund() {
-		forEach((at, charge, identifier) -> {
-			Holding holding = this.holdings[at];
-			set(at, (holding != null) ? holding.refund(charge.cost(), this.now) : null);
-		});
-		return this;
-	}
-
-	private void set(int at, @Nullable Lease lease) {
-		this.leases[at] = lease;
-		this.leased += (lease != null) ? 1 : 0;
-	}
-
-	/** Returns whether leases decide all of it. */
 	boolean isComplete() {
 		return this.leased == this.leases.length;
 	}
 
-	/** Puts back what was taken, because the request is not allowed. */
 	void putBack() {
 		forEach((at, charge, identifier) -> {
-			Holding holding = this.holdings[at];
+			LeasedQuota quota = this.quotas[at];
 			Lease lease = this.leases[at];
-			if (holding != null && lease != null) {
-				holding.putBack(lease, charge.cost());
+			if (quota != null && lease != null) {
+				quota.putBack(lease, charge.cost());
 			}
 		});
 	}
 
-	/** Returns what the store decides. Must not be called if leases decide all of it. */
+	/** Returns what the store decides, unless leases decide all of it. */
 	RateLimitRequest rest() {
 		if (this.leased == 0) {
 			return this.request;
@@ -121,19 +89,17 @@ final class LeasedRequest {
 		return this.request.withCharges(charges);
 	}
 
-	/** Notes how the store has decided the rest. */
 	void decided(Decision rest) {
 		if (rest.source() == Source.STORE) {
 			forEach((at, charge, identifier) -> {
-				Holding holding = this.holdings[at];
-				if (holding != null && this.leases[at] == null) {
-					holding.decided(rest, charge.cost());
+				LeasedQuota quota = this.quotas[at];
+				if (quota != null && this.leases[at] == null) {
+					quota.decided(rest, charge.cost());
 				}
 			});
 		}
 	}
 
-	/** Returns the decision of the leases alone. */
 	Decision decision() {
 		return new Decision(true, statuses(List.of()), null, Source.LEASE);
 	}
@@ -167,19 +133,26 @@ final class LeasedRequest {
 		return statuses;
 	}
 
-	private void forEach(Use use) {
+	private void forEach(Action action) {
 		int at = 0;
 		for (int c = 0; c < this.request.charges().size(); c++) {
 			Charge charge = this.request.charges().get(c);
 			for (int i = 0; i < charge.identifiers().size(); i++) {
-				use.accept(at++, charge, charge.identifiers().get(i));
+				action.accept(at++, charge, charge.identifiers().get(i));
 			}
 		}
 	}
 
-	/** One policy and identifier of the request. */
+	/** Uses a cost, or finds the lease that has it; {@code null} if none has. */
 	@FunctionalInterface
-	private interface Use {
+	interface Use {
+
+		@Nullable Lease of(LeasedQuota quota, long cost, long now);
+
+	}
+
+	@FunctionalInterface
+	private interface Action {
 
 		void accept(int at, Charge charge, Identifier identifier);
 

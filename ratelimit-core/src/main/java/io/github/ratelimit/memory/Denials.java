@@ -16,12 +16,10 @@ final class Denials {
 
 	private final long now;
 
-	/** When the denials that were counted no longer count. */
 	private long finish;
 
 	private long count;
 
-	/** How long the next block lasts. */
 	private long next;
 
 	/** Until when that is kept; 0 if there was no penalty. */
@@ -49,17 +47,13 @@ final class Denials {
 	}
 
 	/**
-	 * Returns whether it would be blocked by the last penalty, if that was not in shadow
-	 * mode.
+	 * Returns whether the last penalty would block it, if that was not in shadow mode.
 	 */
 	boolean isPenalized() {
 		return this.now < this.kept - longest();
 	}
 
-	/**
-	 * Counts denials.
-	 * @return how long the identifier is to be blocked for them; 0 if it is not
-	 */
+	/** Counts denials, and returns how long the identifier is to be blocked for them. */
 	long add(long denials) {
 		this.count += denials;
 		if (this.count < this.penalty.after()) {

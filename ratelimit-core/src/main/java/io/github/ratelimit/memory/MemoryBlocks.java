@@ -21,7 +21,7 @@ final class MemoryBlocks {
 
 	private static final int FEW = 128;
 
-	private final Map<Identifier, List<Block>> blocks = new HashMap<>();
+	private final Map<Identifier, List<Entry>> blocks = new HashMap<>();
 
 	/**
 	 * With so many blocked identifiers, those whose blocks have ended are removed: about
@@ -31,41 +31,59 @@ final class MemoryBlocks {
 
 	Block add(Identifier identifier, @Nullable String policy, Duration time, String reason, long nowMicros) {
 		remove(identifier, policy, nowMicros);
-		Instant until = instant(nowMicros).plus(time.truncatedTo(ChronoUnit.MICROS));
-		Block block = new Block(identifier, policy, until, reason);
-		this.blocks.computeIfAbsent(identifier, (key) -> new ArrayList<>()).add(block);
+		Block block = new Block(identifier, policy, end(time, nowMicros), reason);
+		this.blocks.computeIfAbsent(identifier, (key) -> new ArrayList<>()).add(new Entry(block, true));
 		return block;
 	}
 
-	boolean remove(Identifier identifier, @Nullable String policy, long nowMicros) {
-		Instant now = instant(nowMicros);
-		if (this.blocks.size() >= this.sweepAt) {
-			this.blocks.values().forEach((blocks) -> blocks.removeIf((block) -> !block.until().isAfter(now)));
-			this.blocks.values().removeIf(List::isEmpty);
-			this.sweepAt = Math.max(FEW, 2 * this.blocks.size());
+	/** Keeps a block that is listed, whose end may be later. */
+	boolean pause(Identifier identifier, String policy, Duration time, long nowMicros) {
+		sweep(nowMicros);
+		List<Entry> entries = this.blocks.computeIfAbsent(identifier, (key) -> new ArrayList<>());
+		Entry pause = new Entry(new Block(identifier, policy, end(time, nowMicros), ""), false);
+		if (entries.stream().anyMatch((entry) -> entry.isOf(policy) && entry.isAfter(pause.block.until()))) {
+			return false;
 		}
-		List<Block> present = this.blocks.getOrDefault(identifier, List.of());
-		boolean found = present.stream()
-			.anyMatch((block) -> Objects.equals(block.policy(), policy) && block.until().isAfter(now));
-		if (!present.isEmpty() && present.removeIf((block) -> Objects.equals(block.policy(), policy))
-				&& present.isEmpty()) {
+		entries.removeIf((entry) -> entry.isOf(policy) && !entry.listed);
+		return entries.add(pause);
+	}
+
+	private static Instant end(Duration time, long nowMicros) {
+		return instant(nowMicros).plus(time.truncatedTo(ChronoUnit.MICROS));
+	}
+
+	boolean remove(Identifier identifier, @Nullable String policy, long nowMicros) {
+		sweep(nowMicros);
+		Instant now = instant(nowMicros);
+		List<Entry> present = this.blocks.getOrDefault(identifier, List.of());
+		boolean found = present.stream().anyMatch((entry) -> entry.isOf(policy) && entry.isAfter(now));
+		if (!present.isEmpty() && present.removeIf((entry) -> entry.isOf(policy)) && present.isEmpty()) {
 			this.blocks.remove(identifier);
 		}
 		return found;
 	}
 
-	/** Number of identifiers with blocks, of which some may have ended. */
+	private void sweep(long nowMicros) {
+		Instant now = instant(nowMicros);
+		if (this.blocks.size() >= this.sweepAt) {
+			this.blocks.values().forEach((entries) -> entries.removeIf((entry) -> !entry.isAfter(now)));
+			this.blocks.values().removeIf(List::isEmpty);
+			this.sweepAt = Math.max(FEW, 2 * this.blocks.size());
+		}
+	}
+
 	int size() {
 		return this.blocks.size();
 	}
 
 	/**
-	 * Returns when the last block of the identifier in the policy ends, in microseconds
-	 * since the epoch; 0 if there is none.
+	 * Returns when the last block of the identifier in the policy ends, in microseconds;
+	 * 0 if there is none.
 	 */
 	long end(Identifier identifier, String policy) {
 		long end = 0;
-		for (Block block : this.blocks.getOrDefault(identifier, List.of())) {
+		for (Entry entry : this.blocks.getOrDefault(identifier, List.of())) {
+			Block block = entry.block;
 			if (block.policy() == null || block.policy().equals(policy)) {
 				end = Math.max(end, ChronoUnit.MICROS.between(Instant.EPOCH, block.until()));
 			}
@@ -78,13 +96,26 @@ final class MemoryBlocks {
 		return this.blocks.values()
 			.stream()
 			.flatMap(List::stream)
-			.filter((block) -> block.until().isAfter(now))
+			.filter((entry) -> entry.listed && entry.isAfter(now))
+			.map(Entry::block)
 			.sorted(Comparator.comparing(Block::until))
 			.toList();
 	}
 
 	static Instant instant(long micros) {
 		return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
+	}
+
+	private record Entry(Block block, boolean listed) {
+
+		boolean isOf(@Nullable String policy) {
+			return Objects.equals(this.block.policy(), policy);
+		}
+
+		boolean isAfter(Instant now) {
+			return this.block.until().isAfter(now);
+		}
+
 	}
 
 }

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.LongFunction;
-import java.util.stream.LongStream;
 
 import io.github.ratelimit.Block;
 import io.github.ratelimit.BlockList;
@@ -45,12 +45,8 @@ import org.jspecify.annotations.Nullable;
  * sub-window in use. One identifier with a quota of 100,000 may take 6 MB. A decision
  * does not copy a log, except with metadata or after the clock was set back, so its time
  * hardly depends on the quota. A log is rewritten from time to time.
- *
- * @since 0.1
  */
 public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestHistory {
-
-	private static final int NEVER = -1;
 
 	private final InstantSource clock;
 
@@ -63,9 +59,8 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	private final PenaltyListener penaltyListener;
 
 	/**
-	 * Creates an empty rate limiter.
-	 * @param clock the source of the time: {@code InstantSource.system()}, or a fixed
-	 * time in tests
+	 * Creates an empty rate limiter. The clock is {@code InstantSource.system()}, or a
+	 * fixed one in tests.
 	 */
 	public MemoryRateLimiter(InstantSource clock) {
 		this(clock, Integer.MAX_VALUE);
@@ -75,7 +70,6 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	 * Creates an empty rate limiter with a bounded number of counts. If there are too
 	 * many, the least recently used ones are removed, which grants their quotas again.
 	 * This bounds the memory if the policies bound the size of a count.
-	 * @param clock the source of the time
 	 * @param maxCounts the maximum number of counts, one for each policy and identifier,
 	 * at least 1
 	 * @throws IllegalArgumentException if the number is less than 1
@@ -86,18 +80,16 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	}
 
 	/**
-	 * Creates an empty rate limiter with a bounded number of counts, as
-	 * {@link #MemoryRateLimiter(InstantSource, int)}. The denials of an identifier that
-	 * lead to a {@link Penalty} are such a count as well; blocks are not removed.
-	 * @param clock the source of the time
-	 * @param maxCounts the maximum number of counts, at least 1
+	 * Creates an empty rate limiter as {@link #MemoryRateLimiter(InstantSource, int)}.
+	 * The denials of an identifier that lead to a {@link Penalty} are such a count as
+	 * well; blocks are not removed.
 	 * @param penaltyListener is notified of penalties, while no other request is decided
 	 * @throws IllegalArgumentException if the number is less than 1
 	 */
 	public MemoryRateLimiter(InstantSource clock, int maxCounts, PenaltyListener penaltyListener) {
 		if (maxCounts < 1) {
 			throw new IllegalArgumentException(
-					"Invalid number of counts (%d): must be at least 1.".formatted(maxCounts));
+					"Invalid number of counts (%s): must be at least 1.".formatted(maxCounts));
 		}
 		this.clock = clock;
 		this.counts = new Counts(maxCounts);
@@ -121,23 +113,29 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 
 	@Override
 	public void refund(RateLimitRequest request) {
-		locked((now) -> {
-			for (Check check : checks(request, request.charges(), now)) {
-				if (check.charge.cost() > 0 && this.counts.get(check.key) != null) {
-					check.meter.refund(check.charge.cost());
-					save(check, now);
-				}
-			}
-			return request;
-		});
+		change(request, false, (check) -> check.meter.refund(check.charge.cost()));
 	}
 
 	@Override
 	public void charge(RateLimitRequest request) {
+		change(request.withPossibleCosts(), true,
+				(check) -> check.meter.charge(check.charge.cost(), request.metadata()));
+	}
+
+	@Override
+	public void cancel(Policy policy, Identifier identifier, long cost, Instant reservedAt) {
+		change(RateLimitRequest.of(Charge.of(policy, identifier).withCost(cost)), false,
+				(check) -> check.meter.cancel(cost, Meter.micros(reservedAt)));
+	}
+
+	/**
+	 * Changes the counts of a request, also those that do not exist if it creates them.
+	 */
+	private void change(RateLimitRequest request, boolean creates, Consumer<Check> change) {
 		locked((now) -> {
-			for (Check check : checks(request, request.withPossibleCosts().charges(), now)) {
-				if (check.charge.cost() > 0) {
-					check.meter.charge(check.charge.cost(), request.metadata());
+			for (Check check : checks(request, request.charges(), now)) {
+				if (check.charge.cost() > 0 && (creates || this.counts.get(check.key) != null)) {
+					change.accept(check);
 					save(check, now);
 				}
 			}
@@ -151,19 +149,6 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 		return locked((now) -> {
 			Decision decision = decide(request, now, true);
 			return new Reservation(decision, decision.allowed() ? Instant.EPOCH.plus(now, ChronoUnit.MICROS) : null);
-		});
-	}
-
-	@Override
-	public void cancel(Policy policy, Identifier identifier, long cost, Instant reservedAt) {
-		RateLimitRequest request = RateLimitRequest.of(Charge.of(policy, identifier).withCost(cost));
-		locked((now) -> {
-			Check check = checks(request, request.charges(), now).get(0);
-			if (this.counts.get(check.key) != null) {
-				check.meter.cancel(cost, Meter.micros(reservedAt));
-				save(check, now);
-			}
-			return check;
 		});
 	}
 
@@ -191,7 +176,6 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 		});
 	}
 
-	/** Number of counts in memory, of which some may no longer matter. */
 	int size() {
 		return locked((now) -> this.counts.size());
 	}
@@ -217,6 +201,13 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	}
 
 	@Override
+	public void pause(Identifier identifier, String policy, Duration time) {
+		BlockList.requireValid(policy);
+		BlockList.requireValid(time, "");
+		locked((now) -> this.blocks.pause(identifier, policy, time, now));
+	}
+
+	@Override
 	public boolean unblock(Identifier identifier, @Nullable String policy) {
 		BlockList.requireValid(policy);
 		return locked((now) -> this.blocks.remove(identifier, policy, now));
@@ -227,9 +218,6 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 		return locked((now) -> this.blocks.list(now));
 	}
 
-	/**
-	 * Runs an action exclusively, with the current time in microseconds.
-	 */
 	private <T> T locked(LongFunction<T> action) {
 		this.lock.lock();
 		try {
@@ -242,12 +230,16 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 
 	/** A charge in shadow mode is decided as if it were alone, after the others. */
 	private Decision decide(RateLimitRequest request, long now, boolean acquire) {
-		Decision decision = decide(request, request.enforced(), now, acquire);
+		Decision decision = decide(request, request.enforced(), now, acquire, true);
 		return decision.withShadows(request.shadows(),
-				(charge) -> decide(request, List.of(charge), now, acquire && decision.allowed()));
+				(charge) -> decide(request, List.of(charge), now, acquire, decision.allowed()));
 	}
 
-	private Decision decide(RateLimitRequest request, List<Charge> charges, long now, boolean acquire) {
+	/**
+	 * @param counted whether they, or their denial, may count
+	 */
+	private Decision decide(RateLimitRequest request, List<Charge> charges, long now, boolean acquire,
+			boolean counted) {
 		List<Check> checks = checks(request, charges, now);
 		long blocked = 0;
 		boolean fits = true;
@@ -257,14 +249,15 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 			blocked = Math.max(blocked, check.blocked);
 			for (long wait : check.waits) {
 				fits = fits && wait == 0;
-				possible = possible && wait != NEVER;
+				possible = possible && wait != Check.NEVER;
 			}
 		}
 		boolean allowed = fits && blocked == 0;
 		List<LimitStatus> statuses = new ArrayList<>();
 		for (Check check : checks) {
 			boolean acquires = acquire && check.charge.cost() > 0;
-			boolean counts = acquires && (allowed || (check.charge.policy().countDenied() && possible && blocked == 0));
+			boolean counts = acquires && counted
+					&& (allowed || (check.charge.policy().countDenied() && possible && blocked == 0));
 			if (counts) {
 				check.meter.add(check.charge.cost(), request.metadata());
 			}
@@ -276,7 +269,7 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 			check.addStatuses(statuses, counts && !allowed);
 		}
 		for (Check check : checks) {
-			if (acquire && check.isCountedDenial()) {
+			if (acquire && counted && check.isCountedDenial()) {
 				blocked = Math.max(blocked, penalize(check.charge, check.key.identifier(), 1, now));
 			}
 		}
@@ -285,7 +278,7 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 
 	/**
 	 * Counts denials of an identifier that is not blocked. Returns for how long it is
-	 * blocked for them.
+	 * now.
 	 */
 	private long penalize(Charge charge, Identifier identifier, long denials, long now) {
 		Policy policy = charge.policy();
@@ -331,67 +324,6 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 		else {
 			this.counts.remove(check.key);
 		}
-	}
-
-	/** One policy and identifier of a request. */
-	private static final class Check {
-
-		private final Key key;
-
-		private final Charge charge;
-
-		private final Meter meter;
-
-		/**
-		 * Microseconds until each limit would allow the cost, before anything is used.
-		 */
-		private final long[] waits;
-
-		/** For how long the identifier is blocked, before anything is used. */
-		private long blocked;
-
-		Check(Key key, Charge charge, Meter meter) {
-			this.key = key;
-			this.charge = charge;
-			this.meter = meter;
-			this.waits = waits();
-		}
-
-		/** Returns whether the policy has a penalty for this denial. */
-		boolean isCountedDenial() {
-			return this.charge.policy().penalty() != null && this.blocked == 0
-					&& LongStream.of(this.waits).anyMatch((wait) -> wait > 0);
-		}
-
-		/**
-		 * Adds a status for each limit.
-		 * @param counted whether the request has been counted although it was denied
-		 */
-		void addStatuses(List<LimitStatus> statuses, boolean counted) {
-			Policy policy = this.charge.policy();
-			long[] present = counted ? waits() : this.waits;
-			for (int i = 0; i < this.waits.length; i++) {
-				long remaining = this.meter.remaining(i);
-				// More quota has arrived when one more than what remains is allowed.
-				long resetAfter = (remaining < largestCost(i)) ? this.meter.retryAfter(i, remaining + 1) : 0;
-				statuses.add(LimitStatus.ofMicros(policy, this.key.identifier(), policy.limits().get(i), remaining,
-						resetAfter, present[i], this.waits[i] != 0));
-			}
-		}
-
-		private long[] waits() {
-			long cost = this.charge.cost();
-			long[] waits = new long[this.charge.policy().limits().size()];
-			for (int i = 0; i < waits.length && cost > 0; i++) {
-				waits[i] = (cost > largestCost(i)) ? NEVER : this.meter.retryAfter(i, cost);
-			}
-			return waits;
-		}
-
-		private long largestCost(int limit) {
-			return this.charge.policy().algorithm().largestCost(this.charge.policy().limits().get(limit));
-		}
-
 	}
 
 }

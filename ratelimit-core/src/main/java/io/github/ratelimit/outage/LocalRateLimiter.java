@@ -22,20 +22,17 @@ import org.slf4j.LoggerFactory;
  * If the number of instances is unknown, each instance grants the whole quota. If it is
  * known, each grants its share: the quota divided by the number, rounded down, and at
  * least 1 unless the quota is 0. All instances together then keep the bound of one store,
- * with two exceptions: if there are more instances than that number or than a quota or
- * burst, and with estimates that are rounded down, where each may allow one request more
- * than its share. If a change of the number changes the burst of a token bucket, its
- * count starts afresh.
+ * unless there are more instances than that number or than a quota or burst; of estimates
+ * that are rounded down, each may allow one request more than its share. If a change of
+ * the number changes the burst of a token bucket, its count starts afresh.
  * <p>
- * Decisions contain the original policies and limits, not their shares. The remaining
- * part of the whole quota is unknown: an allowed decision has no statuses, and a denied
- * one has those of the violated limits. A cost above the share is never allowed and has
- * no retry-after. Blocks are known only to the store and are not enforced; nor are there
- * {@linkplain io.github.ratelimit.Penalty penalties} for requests that are denied here.
+ * Decisions contain the original policies and limits. What remains of the whole quota is
+ * unknown: an allowed decision has no statuses, and a denied one has those of the
+ * violated limits. A cost above the share is never allowed and has no retry-after. Blocks
+ * are known only to the store and are not enforced; nor are there
+ * {@linkplain io.github.ratelimit.Penalty penalties}.
  * <p>
  * Safe for use by several threads.
- *
- * @since 0.1
  */
 public final class LocalRateLimiter implements RateLimiter {
 
@@ -50,9 +47,8 @@ public final class LocalRateLimiter implements RateLimiter {
 	private final AtomicBoolean unknown = new AtomicBoolean();
 
 	/**
-	 * Creates a rate limiter that grants whole quotas.
-	 * @param memory counts in the memory of this process; if it is bounded, it may drop
-	 * counts and grant their quotas again
+	 * Creates a rate limiter that grants whole quotas. If the memory is bounded, it may
+	 * drop counts and grant their quotas again.
 	 */
 	public LocalRateLimiter(RateLimiter memory) {
 		this(memory, () -> 1);
@@ -60,7 +56,6 @@ public final class LocalRateLimiter implements RateLimiter {
 
 	/**
 	 * Creates a rate limiter that grants its share of each quota.
-	 * @param memory counts in the memory of this process
 	 * @param instances the number of instances, called for every request; less than 1
 	 * counts as 1. If it throws an exception, the last number is used, or 1 if there is
 	 * none

@@ -3,10 +3,9 @@ package io.github.ratelimit.outage;
 /**
  * What happens to the requests of a policy while its store fails.
  * <p>
- * A store that is too busy to decide in time does not switch limits off: this process
- * then limits the requests in memory, unless the policy denies them.
- *
- * @since 0.1
+ * A store that does not decide in time does not switch limits off before it has been
+ * silent for a second or refuses connections: until then this process limits the requests
+ * in memory, unless the policy denies them.
  */
 public enum OnStoreFailure {
 

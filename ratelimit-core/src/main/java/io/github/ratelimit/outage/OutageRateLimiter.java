@@ -5,17 +5,20 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Decision.Source;
 import io.github.ratelimit.DelegatingRateLimiter;
+import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
@@ -39,28 +42,26 @@ import org.slf4j.LoggerFactory;
  * During an outage, the {@link StoreException} is thrown if one of the policies of a
  * request {@linkplain OnStoreFailure#DENY denies} it. Otherwise the
  * {@link LocalRateLimiter} decides over the policies that are
- * {@linkplain OnStoreFailure#LOCAL local}, all or nothing. If all policies
- * {@linkplain OnStoreFailure#ALLOW allow} it, the request is allowed without statuses.
- * Charges in shadow mode deny nothing; unless their policy is local, they are not
- * decided. A reset always throws the exceptions of the store.
+ * {@linkplain OnStoreFailure#LOCAL local}, all or nothing, and without them the request
+ * is allowed without statuses. Charges in shadow mode deny nothing; unless their policy
+ * is local, they are not decided. A reset always throws the exceptions of the store.
  * <p>
- * A {@link StoreBusyException} does not begin an outage, and neither does an interrupt of
- * the thread. The {@link LocalRateLimiter} then decides over all policies of the request,
- * unless an enforced policy denies it. So load never switches limits off.
+ * A {@link StoreBusyException} does not begin an outage: the {@link LocalRateLimiter}
+ * then decides over all policies of the request, unless an enforced policy denies it. So
+ * neither load nor a short silence of the store switches limits off.
  * <p>
  * Local counts are not charged to the store later: around an outage, a quota may be used
- * twice within a window. The local counts are kept, so that their quotas are not granted
- * again if the store fails again soon.
+ * twice within a window. They are kept, so that their quotas are not granted again if the
+ * store fails again soon.
  * <p>
  * Safe for use by several threads.
- *
- * @since 0.1
  */
 public final class OutageRateLimiter extends DelegatingRateLimiter {
 
 	private static final Logger logger = LoggerFactory.getLogger(OutageRateLimiter.class);
 
-	private static final long REPORT_PAUSE = Duration.ofMinutes(1).toMillis();
+	/** After so long without a late decision the next one is logged again. */
+	private static final long QUIET = Duration.ofMinutes(1).toMillis();
 
 	private final Function<Policy, OnStoreFailure> onStoreFailure;
 
@@ -74,12 +75,11 @@ public final class OutageRateLimiter extends DelegatingRateLimiter {
 
 	private final LongAdder busy = new LongAdder();
 
-	/** Time of the last log message about a busy store, in milliseconds. */
-	private final AtomicLong busyReported = new AtomicLong(Long.MIN_VALUE);
+	/** When the store was last too busy, in milliseconds. */
+	private final AtomicLong lastBusy = new AtomicLong(Long.MIN_VALUE);
 
 	/**
 	 * Creates a rate limiter.
-	 * @param store the store that may fail
 	 * @param onStoreFailure what happens to the requests of a policy during an outage
 	 * @param local limits requests in memory
 	 * @param isUnanswered returns whether the store did not answer, rather than with an
@@ -100,34 +100,24 @@ public final class OutageRateLimiter extends DelegatingRateLimiter {
 	}
 
 	/**
-	 * Returns when the current outage began.
-	 * @return the time of its first failure, by the clock of this process; empty if
-	 * limits are enforced
+	 * Returns when the current outage began, by the clock of this process; empty if
+	 * limits are enforced.
 	 */
 	public Optional<Instant> failingSince() {
 		return Optional.ofNullable(this.outage.get()).map(Outage::since);
 	}
 
-	/**
-	 * Returns the last failure of the current outage.
-	 * @return the failure; empty if limits are enforced
-	 */
+	/** Returns the last failure of the current outage; empty if limits are enforced. */
 	public Optional<StoreException> lastFailure() {
 		return Optional.ofNullable(this.outage.get()).map(Outage::failure);
 	}
 
-	/**
-	 * Returns whether there is an outage in which the store does not answer.
-	 * @return whether the last failure was a missing answer
-	 */
+	/** Returns whether there is an outage in which the store does not answer. */
 	public boolean isUnanswered() {
 		return isUnanswered(this.outage.get());
 	}
 
-	/**
-	 * Returns how often the store was too busy to answer in time.
-	 * @return the number since this rate limiter was created
-	 */
+	/** Returns how often the store was too busy to answer in time. */
 	public long busyCount() {
 		return this.busy.sum();
 	}
@@ -143,10 +133,7 @@ public final class OutageRateLimiter extends DelegatingRateLimiter {
 	}
 
 	/**
-	 * Decides a request, given what happens if the store fails.
-	 * @param request the request
-	 * @param onStoreFailure what happens to the request, for each of its policies
-	 * @return the decision
+	 * Decides a request, given what happens to it if the store fails.
 	 * @throws StoreException if the store failed, and a policy of the request denies
 	 * requests then
 	 */
@@ -165,8 +152,7 @@ public final class OutageRateLimiter extends DelegatingRateLimiter {
 
 	/**
 	 * Peeks at a request.
-	 * @throws StoreException if the store failed, and a policy of the request denies
-	 * requests then
+	 * @throws StoreException as {@link #tryAcquire(RateLimitRequest)}
 	 */
 	@Override
 	public Decision peek(RateLimitRequest request) {
@@ -174,12 +160,8 @@ public final class OutageRateLimiter extends DelegatingRateLimiter {
 	}
 
 	/**
-	 * Peeks at a request, given what happens if the store fails.
-	 * @param request the request
-	 * @param onStoreFailure what happens to the request, for each of its policies
-	 * @return the decision
-	 * @throws StoreException if the store failed, and a policy of the request denies
-	 * requests then
+	 * Peeks at a request, given what happens to it if the store fails.
+	 * @throws StoreException as {@link #tryAcquire(RateLimitRequest)}
 	 */
 	public Decision peek(RateLimitRequest request, Function<Policy, OnStoreFailure> onStoreFailure) {
 		try {
@@ -191,7 +173,9 @@ public final class OutageRateLimiter extends DelegatingRateLimiter {
 	}
 
 	/**
-	 * Refunds the cost of a request that the store has allowed, if the store works.
+	 * Refunds the cost of a request that the store has allowed, if the store works. What
+	 * was decided with the source {@link Source#LOCAL} is not in the store; the
+	 * {@link LocalRateLimiter} refunds it.
 	 */
 	@Override
 	public void refund(RateLimitRequest request) {
@@ -203,9 +187,7 @@ public final class OutageRateLimiter extends DelegatingRateLimiter {
 		}
 	}
 
-	/**
-	 * Uses the cost of a request, if the store works.
-	 */
+	/** Uses the cost of a request, if the store works. */
 	@Override
 	public void charge(RateLimitRequest request) {
 		try {
@@ -218,20 +200,15 @@ public final class OutageRateLimiter extends DelegatingRateLimiter {
 
 	/**
 	 * Records a failure of the store, also for a request that did not pass through this
-	 * rate limiter.
-	 * @param request the request
-	 * @param failure the failure; a busy store does not begin an outage
+	 * rate limiter. A busy store does not begin an outage.
 	 */
 	public void noteFailure(RateLimitRequest request, StoreException failure) {
 		noteFailure(request, failure, failure.getMessage() + ": " + failure.reason());
 	}
 
 	/**
-	 * Records a failure of the store, for a request that did not pass through this rate
-	 * limiter. If an outage begins with it, the log message has the given details.
-	 * @param request the request
-	 * @param failure the failure; a busy store does not begin an outage
-	 * @param details sentences about the failure
+	 * Records a failure of the store. If an outage begins with it, the log has the given
+	 * sentences about it.
 	 * @return whether an outage has begun
 	 */
 	public boolean noteFailure(RateLimitRequest request, StoreException failure, String details) {
@@ -252,7 +229,6 @@ public final class OutageRateLimiter extends DelegatingRateLimiter {
 	/**
 	 * Records that the store has allowed a request, also one that did not pass through
 	 * this rate limiter. This may end an outage.
-	 * @param request the request
 	 */
 	public void noteAllowed(RateLimitRequest request) {
 		noteAllowed(request, Decision.withoutStore());
@@ -294,9 +270,8 @@ public final class OutageRateLimiter extends DelegatingRateLimiter {
 	private void noteBusy(StoreException failure) {
 		this.busy.increment();
 		long now = this.clock.millis();
-		long last = this.busyReported.get();
-		if ((last == Long.MIN_VALUE || Math.abs(now - last) >= REPORT_PAUSE)
-				&& this.busyReported.compareAndSet(last, now)) {
+		long last = this.lastBusy.getAndSet(now);
+		if (last == Long.MIN_VALUE || Math.abs(now - last) >= QUIET) {
 			logger.warn(
 					"The store did not decide in time ({} requests so far): these requests are limited in memory,"
 							+ " and what they should refund stays counted." + " {}: {}",
@@ -324,6 +299,36 @@ public final class OutageRateLimiter extends DelegatingRateLimiter {
 		Decision local = decideLocally.apply(request.withCharges(limited));
 		boolean isLimited = limited.stream().anyMatch((charge) -> !charge.shadow());
 		return (isLimited ? local : Decision.withoutStore()).withShadows(request.shadows(), local::shadow);
+	}
+
+	/**
+	 * A period in which the store fails, by the clock of this process.
+	 *
+	 * @param since the time of the first failure
+	 * @param latest the time of the last failure
+	 * @param request the request that failed last
+	 * @param failure the reason
+	 */
+	private record Outage(Instant since, Instant latest, RateLimitRequest request, StoreException failure) {
+
+		private static final Duration LONG_AGO = Duration.ofSeconds(10);
+
+		/**
+		 * Returns whether the store has allowed a request with the policies and
+		 * identifiers of the one that failed last, or any request if the last failure was
+		 * long ago.
+		 */
+		boolean isOver(RateLimitRequest allowed, Instant now) {
+			return identifiers(allowed).entrySet().containsAll(identifiers(this.request).entrySet())
+					|| !now.isBefore(this.latest.plus(LONG_AGO));
+		}
+
+		private static Map<String, List<Identifier>> identifiers(RateLimitRequest request) {
+			return request.charges()
+				.stream()
+				.collect(Collectors.toMap((charge) -> charge.policy().name(), Charge::identifiers));
+		}
+
 	}
 
 }

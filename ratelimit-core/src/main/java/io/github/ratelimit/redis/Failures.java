@@ -5,6 +5,10 @@ import java.util.function.Supplier;
 import io.github.ratelimit.StoreBusyException;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.redis.connection.CallException;
+import io.github.ratelimit.redis.connection.CallException.Reason;
+import io.github.ratelimit.redis.connection.UnreachableException;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
@@ -16,8 +20,7 @@ final class Failures {
 	}
 
 	/**
-	 * Calls Redis.
-	 * @param purpose what for, in messages
+	 * Calls Redis, for a purpose that messages name.
 	 * @throws StoreException if Redis fails
 	 */
 	static <T> T translate(String purpose, Supplier<T> call) {
@@ -26,8 +29,21 @@ final class Failures {
 		}
 		catch (JedisException ex) {
 			String message = "Redis failed to " + purpose;
-			throw isBusy(ex) ? new StoreBusyException(message, ex) : new StoreException(message, ex);
+			throw isBusy(ex) ? new StoreBusyException(message, ex, place(ex))
+					: new StoreException(message, ex, place(ex));
 		}
+	}
+
+	/** Returns the innermost message that names a server, unless nothing is below. */
+	private static String place(JedisException ex) {
+		String place = "";
+		for (Throwable cause = ex; cause != null; cause = cause.getCause()) {
+			if (cause.getCause() != null && (cause instanceof UnreachableException
+					|| cause instanceof CallException call && call.reason() == Reason.NODE)) {
+				place = String.valueOf(cause.getMessage());
+			}
+		}
+		return place;
 	}
 
 	static void run(String purpose, Runnable call) {
@@ -37,12 +53,20 @@ final class Failures {
 		});
 	}
 
-	/** Whether time was too short without a sign of an outage of Redis. */
-	private static boolean isBusy(JedisException ex) {
-		return ex instanceof CallException call && switch (call.reason()) {
-			case TOO_LATE, QUEUE_FULL, UNANSWERED -> true;
-			case OUTAGE, SILENCE, NODE -> false;
-		};
+	/**
+	 * Whether time was too short, or a connection broke, without a sign that Redis is
+	 * gone.
+	 */
+	private static boolean isBusy(@Nullable Throwable ex) {
+		if (ex instanceof CallException call) {
+			return switch (call.reason()) {
+				case TOO_LATE, QUEUE_FULL, UNANSWERED -> true;
+				case OUTAGE, SILENCE -> call.isBrief();
+				case NODE -> isBusy(call.getCause());
+			};
+		}
+		// Redis would be gone if a new connection could not be made.
+		return ex instanceof JedisConnectionException;
 	}
 
 }

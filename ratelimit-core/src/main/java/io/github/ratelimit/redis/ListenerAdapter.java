@@ -1,16 +1,20 @@
 package io.github.ratelimit.redis;
 
 import java.time.Duration;
+import java.util.List;
 
+import io.github.ratelimit.redis.connection.Call;
 import io.github.ratelimit.redis.connection.Listener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.exceptions.JedisRedirectionException;
 
 /**
  * Notifies a listener of the application of what the connections to a server see.
  */
-record ListenerAdapter(String server, RedisListener listener) implements Listener {
+record ListenerAdapter(String server, RedisListener listener, Deadlines deadlines) implements Listener {
 
 	private static final Logger logger = LoggerFactory.getLogger(ListenerAdapter.class);
 
@@ -31,7 +35,16 @@ record ListenerAdapter(String server, RedisListener listener) implements Listene
 
 	@Override
 	public void batch(int calls, long nanos) {
+		this.deadlines.connected();
 		notify(() -> this.listener.answered(this.server, calls, Duration.ofNanos(nanos)));
+	}
+
+	/** A single server knows no other node to submit the calls to. */
+	@Override
+	public void redirected(List<Call> calls, JedisRedirectionException redirection) {
+		JedisDataException failure = new JedisDataException(redirection.getMessage()
+				+ ": the server is a node of a cluster, which RedisConnections.cluster connects to (ratelimit.redis.cluster.nodes)");
+		calls.forEach((call) -> call.fail(failure));
 	}
 
 	private static void notify(Runnable event) {

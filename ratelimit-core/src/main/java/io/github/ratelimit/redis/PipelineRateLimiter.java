@@ -10,25 +10,24 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.redis.pipeline.PlainCommands;
 import io.github.ratelimit.redis.script.RedisKeys;
-import redis.clients.jedis.UnifiedJedis;
 
 /**
  * A rate limiter with counts in Redis that uses plain commands only, for servers where
  * scripts are forbidden. Where they are allowed, prefer {@link RedisRateLimiter}: it
  * supports every algorithm, decides by the server's clock, and writes nothing for a
- * denied request.
+ * denied request. The two share no counts.
  * <p>
  * It supports {@code fixed-window} (without past windows), {@code first-request-window},
  * {@code sliding-window-counter} and {@code sliding-window} (with at most 1000
  * sub-windows in a window; without a precision, the sub-windows of each limit are a
- * sixtieth of its window). It does not share counts with {@link RedisRateLimiter}.
+ * sixtieth of its window).
  * <p>
  * <b>Round trips.</b> All policies, identifiers and limits of a request are counted and
  * read in one transaction. Plain commands count before they check: an allowed request is
- * one round trip; a denied one cancels its counts in a second. Policies that count denied
- * requests need no second one. More than 4000 counts of windows and sub-windows are
- * several transactions, which take turns with the requests of others and may need a round
- * trip each.
+ * one round trip; a denied one cancels its counts in a second, unless its policies count
+ * denied requests. More than 4000 counts of windows and sub-windows are several
+ * transactions, which take turns with the requests of others and may need a round trip
+ * each.
  * <p>
  * <b>The bounds of the algorithms hold</b>, however many requests are made at once: each
  * is counted before it reads, so the last of all requests in a window sees the others. In
@@ -49,9 +48,8 @@ import redis.clients.jedis.UnifiedJedis;
  * another request may be denied too early. If the second round trip fails, or there is no
  * time left for it, the quota stays reserved until the window ends. The same is true of
  * {@code first-request-window} in the last half second and twice the time budget of a
- * window, because a cancellation must not fall into the next window; refunds have no
- * effect then. A process that caches the previous window of
- * {@code sliding-window-counter} caches what was reserved at that time.</li>
+ * window, where refunds have no effect either. A process that caches the previous window
+ * of {@code sliding-window-counter} caches what was reserved at that time.</li>
  * <li><b>A denied request leaves a trace:</b> Redis keys with a count of 0, and it may
  * begin a window of {@code first-request-window}.</li>
  * <li><b>A reset</b> is not noticed by other processes that have cached the previous
@@ -71,8 +69,6 @@ import redis.clients.jedis.UnifiedJedis;
  * a slot moves, transactions with several of its Redis keys fail.
  * <p>
  * A call that fails is not repeated: it is unknown whether the cost was used.
- *
- * @since 0.1
  */
 public final class PipelineRateLimiter implements RateLimiter {
 
@@ -83,36 +79,10 @@ public final class PipelineRateLimiter implements RateLimiter {
 	}
 
 	/**
-	 * Creates a rate limiter with the default key prefix and time budget that borrows
-	 * connections of a client.
-	 * @param jedis the client, to be closed by the caller
-	 * @return a new rate limiter
-	 * @throws IllegalArgumentException as {@link RedisConnections#client}
-	 */
-	public static PipelineRateLimiter of(UnifiedJedis jedis) {
-		return of(jedis, RedisRateLimiter.DEFAULT_KEY_PREFIX);
-	}
-
-	/**
-	 * Creates a rate limiter with the default time budget that borrows connections of a
-	 * client.
-	 * @param jedis the client, to be closed by the caller
-	 * @param keyPrefix the prefix of all Redis keys: 1 to 64 letters, digits, dots,
-	 * underscores, colons and hyphens
-	 * @return a new rate limiter
-	 * @throws IllegalArgumentException if the prefix is invalid, or as
-	 * {@link RedisConnections#client}
-	 */
-	public static PipelineRateLimiter of(UnifiedJedis jedis, String keyPrefix) {
-		return of(RedisConnections.client(jedis).build(), keyPrefix);
-	}
-
-	/**
 	 * Creates a rate limiter.
 	 * @param redis the connections, to be closed by the caller
 	 * @param keyPrefix the prefix of all Redis keys: 1 to 64 letters, digits, dots,
 	 * underscores, colons and hyphens
-	 * @return a new rate limiter
 	 * @throws IllegalArgumentException if the prefix is invalid
 	 */
 	public static PipelineRateLimiter of(RedisConnections redis, String keyPrefix) {
@@ -122,10 +92,6 @@ public final class PipelineRateLimiter implements RateLimiter {
 	/**
 	 * Creates a rate limiter whose Redis keys do not show who is limited, as with
 	 * {@link RedisRateLimiter#of(RedisConnections, String, String)}.
-	 * @param redis the connections, to be closed by the caller
-	 * @param keyPrefix the prefix of all Redis keys
-	 * @param secret the secret, not empty
-	 * @return a new rate limiter
 	 * @throws IllegalArgumentException if the prefix is invalid or the secret is empty
 	 */
 	public static PipelineRateLimiter of(RedisConnections redis, String keyPrefix, String secret) {
@@ -133,15 +99,13 @@ public final class PipelineRateLimiter implements RateLimiter {
 	}
 
 	private static PipelineRateLimiter of(RedisConnections redis, RedisKeys keys) {
-		return new PipelineRateLimiter(new PlainCommands(redis.servers(), redis.timeBudget(), keys));
+		return new PipelineRateLimiter(new PlainCommands(redis.servers(), redis.timeBudget(), redis::deadline, keys));
 	}
 
 	/**
 	 * Returns a rate limiter on the same connections that uses another clock, for tests.
 	 * Redis keys then live for at least a minute, and windows of
 	 * {@code first-request-window} end by that clock as well.
-	 * @param clock the clock
-	 * @return a new rate limiter
 	 */
 	public PipelineRateLimiter withClock(InstantSource clock) {
 		return new PipelineRateLimiter(this.commands.withClock(clock));

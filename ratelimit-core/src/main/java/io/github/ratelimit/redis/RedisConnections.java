@@ -5,16 +5,22 @@ import java.util.Set;
 
 import io.github.ratelimit.redis.cluster.ClusterServers;
 import io.github.ratelimit.redis.connection.BorrowedConnections;
+import io.github.ratelimit.redis.connection.Call;
+import io.github.ratelimit.redis.connection.CommandCall;
 import io.github.ratelimit.redis.connection.OwnConnections;
 import io.github.ratelimit.redis.connection.ConnectionSource;
 import io.github.ratelimit.redis.connection.Listener;
 import io.github.ratelimit.redis.connection.Server;
 import io.github.ratelimit.redis.connection.ServerSettings;
 import io.github.ratelimit.redis.connection.Servers;
+import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.providers.ClusterConnectionProvider;
 
 /**
@@ -32,13 +38,16 @@ import redis.clients.jedis.providers.ClusterConnectionProvider;
  * Name look-ups, connecting, encryption and login happen in the background. A server that
  * does not answer within the time budget is considered down, as is one that cannot be
  * connected to: decisions fail at once until it answers again, which is checked every
- * second. Callers that wait because this process or the queue is busy have no effect on
+ * second. During the first second of silence they fail with a
+ * {@link io.github.ratelimit.StoreBusyException}, because a busy processor may be the
+ * reason. Callers that wait because this process or the queue is busy have no effect on
  * this.
+ * <p>
+ * The first decisions also connect. They wait for that, so that an application need not
+ * {@link #connect} before.
  * <p>
  * Threads and connections are created on demand. Several rate limiters may share one
  * instance. Safe for use by several threads.
- *
- * @since 0.1
  */
 public final class RedisConnections implements AutoCloseable {
 
@@ -64,16 +73,15 @@ public final class RedisConnections implements AutoCloseable {
 
 	private final Duration timeBudget;
 
-	private RedisConnections(Servers servers, Duration timeBudget) {
+	private final Deadlines deadlines;
+
+	private RedisConnections(Servers servers, Duration timeBudget, Deadlines deadlines) {
 		this.servers = servers;
 		this.timeBudget = timeBudget;
+		this.deadlines = deadlines;
 	}
 
-	/**
-	 * Connects to one server.
-	 * @param address where it is
-	 * @return a builder
-	 */
+	/** Connects to one server. */
 	public static Builder server(HostAndPort address) {
 		return new Builder(address.toString(),
 				(settings, config, listener) -> new Server(settings, OwnConnections.to(address, config), listener));
@@ -85,7 +93,6 @@ public final class RedisConnections implements AutoCloseable {
 	 * @param master the name of the master at the sentinels
 	 * @param sentinels some sentinels, at least one; they may be started later
 	 * @param config the login and encryption for the sentinels
-	 * @return a builder
 	 * @throws IllegalArgumentException if there is no sentinel
 	 */
 	public static Builder sentinel(String master, Set<HostAndPort> sentinels, JedisClientConfig config) {
@@ -99,7 +106,6 @@ public final class RedisConnections implements AutoCloseable {
 	/**
 	 * Connects to the nodes of a cluster.
 	 * @param nodes some nodes, at least one, which name the others
-	 * @return a builder
 	 * @throws IllegalArgumentException if there is no node
 	 */
 	public static Builder cluster(Set<HostAndPort> nodes) {
@@ -115,7 +121,6 @@ public final class RedisConnections implements AutoCloseable {
 	 * not closed; its login and encryption are used.
 	 * @param client a client of Jedis for one server, a sentinel's master, several
 	 * servers or a cluster
-	 * @return a builder
 	 * @throws IllegalArgumentException if the client retries failed commands, or has no
 	 * connection pool
 	 */
@@ -136,6 +141,43 @@ public final class RedisConnections implements AutoCloseable {
 
 	Duration timeBudget() {
 		return this.timeBudget;
+	}
+
+	/** Returns when a call ends that begins now, by {@link System#nanoTime()}. */
+	long deadline() {
+		return this.deadlines.next();
+	}
+
+	/**
+	 * Connects, and waits for an answer. From then on no decision takes longer than the
+	 * time budget. Without this, the first decisions wait until Redis has answered, for
+	 * up to ten seconds, unless connecting fails. In a cluster the answer of one node is
+	 * enough: the first decision of each further node connects to it within its budget.
+	 * @return whether Redis has answered within that time
+	 */
+	public boolean connect(Duration longest) {
+		Call ping = CommandCall.question(new CommandArguments(Command.PING), 1, System.nanoTime() + longest.toNanos());
+		this.servers.submit(ping);
+		try {
+			ping.await();
+			return true;
+		}
+		catch (JedisException ex) {
+			return ex instanceof JedisDataException;
+		}
+		finally {
+			this.deadlines.connected();
+		}
+	}
+
+	/**
+	 * Closes all connections and ends all threads, such as before a checkpoint of the
+	 * process. Waits for decisions that are under way, for a few seconds at most, but
+	 * neither for the answer of a sentinel nor for nodes that have just left a cluster.
+	 * The next decision connects again.
+	 */
+	public void disconnect() {
+		this.servers.disconnect();
 	}
 
 	/** Closes all connections. Waiting decisions fail. */
@@ -159,6 +201,8 @@ public final class RedisConnections implements AutoCloseable {
 
 		private int maxWaiting = DEFAULT_MAX_WAITING;
 
+		private Duration lasting = ServerSettings.LASTING;
+
 		private RedisListener listener = new RedisListener() {
 		};
 
@@ -167,21 +211,15 @@ public final class RedisConnections implements AutoCloseable {
 			this.connector = connector;
 		}
 
-		/**
-		 * Sets login and encryption. The socket timeout is ignored.
-		 * @param config the configuration of Jedis
-		 * @return this
-		 */
+		/** Sets login and encryption. The socket timeout is ignored. */
 		public Builder config(JedisClientConfig config) {
 			this.config = config;
 			return this;
 		}
 
 		/**
-		 * Sets how long a decision may take.
-		 * @param timeBudget from {@link #SHORTEST_TIME_BUDGET} to
-		 * {@link #LONGEST_TIME_BUDGET}; default: {@link #DEFAULT_TIME_BUDGET}
-		 * @return this
+		 * Sets how long a decision may take, from {@link #SHORTEST_TIME_BUDGET} to
+		 * {@link #LONGEST_TIME_BUDGET}; default: {@link #DEFAULT_TIME_BUDGET}.
 		 */
 		public Builder timeBudget(Duration timeBudget) {
 			this.timeBudget = timeBudget;
@@ -189,10 +227,8 @@ public final class RedisConnections implements AutoCloseable {
 		}
 
 		/**
-		 * Sets how many connections there are to each server.
-		 * @param connections from 1 to {@link #MAX_CONNECTIONS}; default:
-		 * {@link #DEFAULT_CONNECTIONS}
-		 * @return this
+		 * Sets how many connections there are to each server, from 1 to
+		 * {@link #MAX_CONNECTIONS}; default: {@link #DEFAULT_CONNECTIONS}.
 		 */
 		public Builder connections(int connections) {
 			this.connections = connections;
@@ -200,35 +236,36 @@ public final class RedisConnections implements AutoCloseable {
 		}
 
 		/**
-		 * Sets how many decisions may wait for each server; further ones fail at once.
-		 * @param maxWaiting at least 1; default: {@link #DEFAULT_MAX_WAITING}
-		 * @return this
+		 * Sets how many decisions may wait for each server, at least 1; further ones fail
+		 * at once. Default: {@link #DEFAULT_MAX_WAITING}.
 		 */
 		public Builder maxWaiting(int maxWaiting) {
 			this.maxWaiting = maxWaiting;
 			return this;
 		}
 
-		/**
-		 * Sets a listener for events of the connections.
-		 * @param listener the listener
-		 * @return this
-		 */
+		/** Sets a listener for events of the connections. */
 		public Builder listener(RedisListener listener) {
 			this.listener = listener;
 			return this;
 		}
 
+		/** Sets how long Redis must be silent before it is known to be gone. */
+		Builder lasting(Duration lasting) {
+			this.lasting = lasting;
+			return this;
+		}
+
 		/**
 		 * Creates the connections, which connect in the background on first use.
-		 * @return connections, to be closed by the caller
 		 * @throws IllegalArgumentException if a value is out of range
 		 */
 		public RedisConnections build() {
-			ServerSettings settings = new ServerSettings(this.name, this.timeBudget, this.connections, this.maxWaiting);
-			return new RedisConnections(
-					this.connector.connect(settings, this.config, new ListenerAdapter(this.name, this.listener)),
-					this.timeBudget);
+			ServerSettings settings = new ServerSettings(this.name, this.timeBudget, this.connections, this.maxWaiting,
+					this.lasting);
+			Deadlines deadlines = new Deadlines(this.timeBudget);
+			return new RedisConnections(this.connector.connect(settings, this.config,
+					new ListenerAdapter(this.name, this.listener, deadlines)), this.timeBudget, deadlines);
 		}
 
 	}

@@ -5,22 +5,18 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.NoSuchElementException;
 import java.util.function.Function;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.redis.connection.CallException;
+import io.github.ratelimit.redis.connection.ErrorText;
 import io.github.ratelimit.redis.connection.WrongReplyException;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
  * What can go wrong with a store in Redis.
- *
- * @since 0.1
  */
 public enum RedisErrorKind {
 
@@ -40,10 +36,9 @@ public enum RedisErrorKind {
 	CONNECTION,
 
 	/**
-	 * A node of a cluster did not answer, or is not asked because it did not before, or
-	 * no node serves the slot, while other nodes answer. This is not an outage of the
-	 * store: requests whose Redis keys are on other nodes are limited. It is unknown
-	 * whether the cost was used.
+	 * A node of a cluster did not answer, or no node serves the slot, while other nodes
+	 * answer. This is not an outage of the store: requests whose Redis keys are on other
+	 * nodes are limited. It is unknown whether the cost was used.
 	 */
 	NODE,
 
@@ -106,18 +101,7 @@ public enum RedisErrorKind {
 	private static final List<String> FORBIDDEN_IN_SCRIPT = List.of("The user executing the script can't ",
 			"ERR ACL failure in script");
 
-	/**
-	 * The code of an error is its first word. Before Redis 7, the code of an error in a
-	 * script follows the position in the script.
-	 */
-	private static final Pattern CODE = Pattern.compile("^(?:ERR Error running script.*?: ?@[^:]*: ?\\d+: ?-?)?(\\w+)",
-			Pattern.DOTALL);
-
-	/**
-	 * Returns the kind of a failure.
-	 * @param exception the exception of a store
-	 * @return the kind; {@link #OTHER} if it does not come from Redis
-	 */
+	/** Returns the kind of a failure; {@link #OTHER} if it does not come from Redis. */
 	public static RedisErrorKind of(StoreException exception) {
 		boolean connection = false;
 		for (Throwable cause = exception.getCause(); cause != null; cause = cause.getCause()) {
@@ -127,9 +111,9 @@ public enum RedisErrorKind {
 						return NODE;
 					case TOO_LATE, QUEUE_FULL:
 						return OVERLOAD;
-					case UNANSWERED, SILENCE:
+					case UNANSWERED:
 						return TIMEOUT;
-					case OUTAGE:
+					case OUTAGE, SILENCE:
 						break;
 				}
 			}
@@ -154,22 +138,18 @@ public enum RedisErrorKind {
 		if (FORBIDDEN_IN_SCRIPT.stream().anyMatch(message::contains)) {
 			return NOPERM;
 		}
-		Matcher matcher = CODE.matcher(message);
-		return matcher.find() ? CODES.getOrDefault(matcher.group(1), ERROR_REPLY) : ERROR_REPLY;
+		return CODES.getOrDefault(ErrorText.code(message), ERROR_REPLY);
 	}
 
 	/**
-	 * Returns whether the server did not answer, in contrast to answering with an error.
-	 * @return whether the server has to be probed until it answers again
+	 * Returns whether the server did not answer, in contrast to answering with an error,
+	 * and has to be probed until it does.
 	 */
 	public boolean isUnanswered() {
 		return this == TIMEOUT || this == CONNECTION || this == NODE;
 	}
 
-	/**
-	 * Returns the name of the kind in metrics.
-	 * @return lower-case words joined by hyphens, such as {@code wrong-reply}
-	 */
+	/** Returns the name of the kind in metrics, such as {@code wrong-reply}. */
 	public String text() {
 		return name().toLowerCase(Locale.ROOT).replace('_', '-');
 	}

@@ -10,6 +10,8 @@ import java.util.stream.Collectors;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.redis.connection.Servers;
+import io.github.ratelimit.redis.script.RedisKeys;
 import io.github.ratelimit.redis.script.Scope;
 
 /**
@@ -21,11 +23,20 @@ import io.github.ratelimit.redis.script.Scope;
  */
 record SlotRequest(RateLimitRequest request, Scope scope) {
 
-	/**
-	 * Splits this by slot.
-	 * @param slot returns the slot of an identifier
-	 * @return this itself if all of its Redis keys are in one slot
-	 */
+	/** Returns the parts of a request in the slots of its Redis keys, usually one. */
+	static List<SlotRequest> of(RateLimitRequest request, Servers servers, RedisKeys keys) {
+		SlotRequest whole = new SlotRequest(request, Scope.ALL);
+		return isWhole(request, servers) ? List.of(whole)
+				: whole.split((identifier) -> servers.slot(keys.blocks(identifier)));
+	}
+
+	/** Returns whether all Redis keys of a request are certain to be in one slot. */
+	static boolean isWhole(RateLimitRequest request, Servers servers) {
+		List<Charge> charges = request.charges();
+		return !servers.haveSlots() || (charges.size() == 1 && charges.get(0).identifiers().size() == 1);
+	}
+
+	/** Splits this by the slots of identifiers. */
 	List<SlotRequest> split(Function<Identifier, Object> slot) {
 		Map<Object, List<Charge>> slots = new LinkedHashMap<>();
 		for (Charge charge : this.request.charges()) {
@@ -39,8 +50,7 @@ record SlotRequest(RateLimitRequest request, Scope scope) {
 	}
 
 	/**
-	 * Splits this by Redis key, for a slot that is moving to another node: until all of
-	 * its Redis keys have arrived, no two can be used at once.
+	 * Splits this by Redis key: while a slot is moving, no two can be used at once.
 	 * @param blocks whether blocks are checked
 	 */
 	List<SlotRequest> byKey(boolean blocks) {
@@ -58,7 +68,6 @@ record SlotRequest(RateLimitRequest request, Scope scope) {
 		return split((identifier) -> identifier);
 	}
 
-	/** Returns the same for some charges. */
 	SlotRequest of(List<Charge> charges) {
 		return new SlotRequest(this.request.withCharges(charges), this.scope);
 	}

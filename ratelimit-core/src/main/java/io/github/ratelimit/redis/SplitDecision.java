@@ -14,13 +14,15 @@ import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.RateLimitRequest;
-import io.github.ratelimit.redis.connection.Carrier;
+import io.github.ratelimit.redis.connection.ErrorText;
 import io.github.ratelimit.redis.connection.Servers;
 import io.github.ratelimit.redis.script.Answer;
 import io.github.ratelimit.redis.script.Answer.Penalized;
 import io.github.ratelimit.redis.script.Operation;
+import io.github.ratelimit.redis.script.RedisKeys;
 import io.github.ratelimit.redis.script.Scope;
 import io.github.ratelimit.redis.script.ScriptCall;
 import io.github.ratelimit.redis.script.Scripts;
@@ -28,12 +30,14 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * A request that several calls decide, which are sent together. Each call reserves what
- * it allows. If one of them denies the request or fails, the others are cancelled; a call
- * that is answered too late is cancelled then. If one of them denies the charge of a
- * policy in shadow mode, the reservations of that charge are cancelled.
+ * The decision on a request. Where its Redis keys are in several slots, several calls
+ * decide it, which are sent together. Each call reserves what it allows, and counts
+ * nothing else. When all have answered, those whose counts are then not what the decision
+ * says are corrected, together: what was reserved is given back, and what is denied is
+ * counted where the policy says so. So what is given back was added. If a call fails, the
+ * others are cancelled; a call that is answered too late is cancelled then.
  *
- * @param budget how long a cancellation may take, which may end after the deadline
+ * @param budget how long a correction may take, which may end after the deadline
  */
 record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request, Duration budget, long deadline) {
 
@@ -41,7 +45,6 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 		return join(ask(Operation.PEEK, slots), List.of());
 	}
 
-	/** Runs an operation that has no answer, in all slots. */
 	void run(Operation operation, List<SlotRequest> slots) {
 		requireSuccess(ask(operation, slots));
 	}
@@ -51,8 +54,30 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 		return send(Operation.RESERVE, slot).call.answer();
 	}
 
-	/** Decides, all or nothing. */
+	Answer acquire(RedisKeys keys) {
+		return SlotRequest.isWhole(this.request, this.servers) ? acquireWhole()
+				: acquire(SlotRequest.of(this.request, this.servers, keys));
+	}
+
 	Answer acquire(List<SlotRequest> slots) {
+		return (slots.size() > 1) ? acquireEach(slots) : acquireWhole();
+	}
+
+	private Answer acquireWhole() {
+		try {
+			ScriptCall call = this.scripts.call(Operation.ACQUIRE, Scope.ALL, this.request, this.deadline);
+			this.servers.submit(call);
+			return call.answer();
+		}
+		catch (JedisException ex) {
+			if (!ErrorText.isOfMovingSlot(ex)) {
+				throw ex;
+			}
+			return acquireEach(new SlotRequest(this.request, Scope.ALL).byKey(true));
+		}
+	}
+
+	private Answer acquireEach(List<SlotRequest> slots) {
 		List<Part> parts = ask(Operation.RESERVE, slots);
 		if (parts.stream().anyMatch((part) -> part.failure != null)) {
 			parts.forEach((part) -> abandon(part.slot, part.answer));
@@ -60,9 +85,8 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 		Decision decision = join(parts, List.of());
 		List<Part> corrections = new ArrayList<>();
 		for (Part part : parts) {
-			Answer reserved = Objects.requireNonNull(part.answer);
-			corrections.addAll(cancel(part.slot, reserved, decision));
-			corrections.addAll(countDenials(part.slot, reserved, decision));
+			corrections.addAll(correct(part.slot, Objects.requireNonNull(part.answer), decision));
+			corrections.addAll(countDenials(part.slot, decision));
 		}
 		List<Part> later = await(corrections);
 		List<Penalized> penalties = Stream.concat(answers(parts), answers(later))
@@ -71,20 +95,27 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 		return new Answer(later.isEmpty() ? decision : join(parts, later), 0, penalties);
 	}
 
-	/**
-	 * Counts the denied charges in shadow mode of policies that count denied requests.
-	 * These reserve nothing, because a full log would drop entries for it. Those that may
-	 * be penalized stay in shadow mode, because otherwise they would be blocked.
-	 */
-	private List<Part> countDenials(SlotRequest slot, Answer reserved, Decision decision) {
+	private List<Part> countDenials(SlotRequest slot, Decision decision) {
+		if (!decision.allowed() || slot.scope() != Scope.ALL) {
+			return List.of();
+		}
 		return slot.request()
 			.shadows()
 			.stream()
-			.filter((charge) -> slot.scope() != Scope.BLOCKS && counts(charge, decision)
-					&& !isReserved(charge, reserved.decision()))
-			.map((charge) -> (charge.policy().penalty() != null) ? charge : enforced(charge))
-			.map((charge) -> send(Operation.ACQUIRE, slot.of(List.of(charge))))
+			.filter((charge) -> charge.policy().penalty() != null)
+			.flatMap((charge) -> charge.identifiers()
+				.stream()
+				.filter((identifier) -> isDenied(identifier, decision.shadow(charge)))
+				.map((identifier) -> new Charge(charge.policy(), List.of(identifier), 1, true)))
+			.map((denial) -> send(Operation.COUNT_DENIALS,
+					new SlotRequest(slot.request().withCharges(List.of(denial)), Scope.BLOCKS)))
 			.toList();
+	}
+
+	private static boolean isDenied(Identifier identifier, Decision decision) {
+		return decision.violated()
+			.stream()
+			.anyMatch((status) -> status.identifier().equals(identifier) && status.retryAfter() != null);
 	}
 
 	private List<Part> ask(Operation operation, List<SlotRequest> slots) {
@@ -101,15 +132,14 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 	}
 
 	/**
-	 * Waits for answers. What a node cannot do, because the slot is moving, is done one
-	 * Redis key at a time.
+	 * What a node cannot do, because the slot is moving, is done one Redis key at a time.
 	 */
 	private List<Part> await(List<Part> parts) {
 		List<Part> answered = new ArrayList<>();
 		List<Part> further = new ArrayList<>();
 		for (Part part : parts) {
 			part.await(this.deadline);
-			if (Carrier.isMoving(part.failure) && part.slot.scope() == Scope.ALL) {
+			if (ErrorText.isOfMovingSlot(part.failure) && part.slot.scope() == Scope.ALL) {
 				boolean blocks = part.operation == Operation.RESERVE || part.operation == Operation.PEEK;
 				part.slot.byKey(blocks).forEach((key) -> further.add(part.again.apply(key)));
 			}
@@ -124,40 +154,44 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 	}
 
 	/**
-	 * Cancels what was reserved, without waiting. One Redis key at a time, because nobody
-	 * would see that the slot is moving. A call that has only checked blocks has reserved
-	 * nothing.
+	 * Does not wait. One Redis key at a time, because nobody would see that the slot is
+	 * moving.
 	 */
 	private void abandon(SlotRequest slot, @Nullable Answer reserved) {
 		if (reserved != null && slot.scope() != Scope.BLOCKS) {
-			slot.byKey(false).forEach((key) -> cancel(key, reserved, null));
+			slot.byKey(false).forEach((key) -> correct(key, reserved, null));
 		}
 	}
 
 	/**
-	 * Cancels what was reserved and does not stay counted.
-	 * @param decision the decision on the request; {@code null} if nothing stays counted
-	 * @return a call that was sent; none if there is nothing to cancel
+	 * Corrects the counts of charges that are denied; of all without a decision. A call
+	 * that has only checked blocks has none.
 	 */
-	private List<Part> cancel(SlotRequest slot, Answer reserved, @Nullable Decision decision) {
-		Predicate<Charge> stays = (charge) -> !isReserved(charge, reserved.decision())
-				|| (decision != null && counts(charge, decision));
+	private List<Part> correct(SlotRequest slot, Answer reserved, @Nullable Decision decision) {
+		Predicate<Charge> isReserved = (charge) -> isAllowed(charge, reserved.decision());
+		Predicate<Charge> counts = (charge) -> decision != null && counts(charge, decision);
 		List<Charge> denied = slot.request()
 			.charges()
 			.stream()
 			.filter((charge) -> decision == null || !isAllowed(charge, decision))
-			.map(SplitDecision::enforced)
 			.toList();
-		return (slot.scope() == Scope.BLOCKS || denied.stream().allMatch(stays)) ? List.of()
-				: List.of(cancel(slot.of(denied), stays, reserved.reservedAt()));
+		if (slot.scope() == Scope.BLOCKS || denied.stream().noneMatch(isReserved.or(counts))) {
+			return List.of();
+		}
+		Map<String, Integer> changes = denied.stream()
+			.collect(Collectors.toMap((charge) -> charge.policy().name(),
+					(charge) -> (counts.test(charge) ? 1 : 0) - (isReserved.test(charge) ? 1 : 0)));
+		return List
+			.of(cancel(slot.of(denied.stream().map(SplitDecision::enforced).toList()), changes, reserved.reservedAt()));
 	}
 
 	/** May send after the deadline, because otherwise the quota would stay reserved. */
-	private Part cancel(SlotRequest slot, Predicate<Charge> stays, long reservedAt) {
-		ScriptCall call = this.scripts.cancel(slot.request(), slot.scope(), stays, reservedAt,
+	private Part cancel(SlotRequest slot, Map<String, Integer> changes, long reservedAt) {
+		ScriptCall call = this.scripts.cancel(slot.request(), slot.scope(),
+				(charge) -> changes.getOrDefault(charge.policy().name(), 0), reservedAt,
 				System.nanoTime() + this.budget.toNanos());
 		this.servers.submit(call);
-		return new Part(Operation.CANCEL, slot, call, (key) -> cancel(key, stays, reservedAt));
+		return new Part(Operation.CANCEL, slot, call, (key) -> cancel(key, changes, reservedAt));
 	}
 
 	private static Charge enforced(Charge charge) {
@@ -165,22 +199,13 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 	}
 
 	private static boolean isAllowed(Charge charge, Decision decision) {
-		return decision.allowed() && decision.shadow(charge).allowed();
+		return decision.allowed() && (!charge.shadow() || decision.shadow(charge).allowed());
 	}
 
-	private static boolean isReserved(Charge charge, Decision decision) {
-		boolean shadow = decision.shadows().containsKey(charge.policy().name());
-		return shadow ? isAllowed(charge, decision) : counts(charge, decision);
-	}
-
-	/**
-	 * Returns whether a decision counts a charge. A denied charge in shadow mode counts
-	 * only if the request is allowed.
-	 */
+	/** A denied charge in shadow mode counts only if the request is allowed. */
 	private static boolean counts(Charge charge, Decision decision) {
-		Decision shadow = decision.shadows().get(charge.policy().name());
-		if (shadow != null) {
-			return decision.allowed() && counts(charge, shadow);
+		if (charge.shadow()) {
+			return decision.allowed() && counts(enforced(charge), decision.shadow(charge));
 		}
 		return decision.allowed() || (charge.policy().countDenied() && decision.blockedFor() == null
 				&& decision.statuses().stream().allMatch((status) -> status.retryAfter() != null));
@@ -195,9 +220,7 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 	}
 
 	/**
-	 * Joins the decisions of all parts.
-	 * @param later what some of them say after cancelling or counting; what failed stays
-	 * reserved until the window ends
+	 * @param later what some of them say after corrections; what failed stays as it was
 	 */
 	private Decision join(List<Part> parts, List<Part> later) {
 		requireSuccess(parts);
@@ -229,13 +252,24 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 	}
 
 	private static void put(Decision answer, Map<Object, List<LimitStatus>> statuses) {
-		statuses.putAll(answer.statuses()
+		Map<Object, List<LimitStatus>> present = answer.statuses()
 			.stream()
-			.collect(Collectors.groupingBy((status) -> List.of(status.policy().name(), status.identifier()))));
+			.collect(Collectors.groupingBy((status) -> List.of(status.policy().name(), status.identifier())));
+		present.forEach((key, some) -> statuses.merge(key, some, SplitDecision::later));
 		answer.shadows().values().forEach((shadow) -> put(shadow, statuses));
 	}
 
-	/** A call, and its answer or failure. */
+	/** What denied the request is known from before it was counted. */
+	private static List<LimitStatus> later(List<LimitStatus> first, List<LimitStatus> later) {
+		List<LimitStatus> statuses = new ArrayList<>();
+		for (int i = 0; i < later.size(); i++) {
+			LimitStatus status = later.get(i);
+			statuses.add(new LimitStatus(status.policy(), status.identifier(), status.limit(), status.remaining(),
+					status.resetAfter(), status.retryAfter(), first.get(i).violated()));
+		}
+		return statuses;
+	}
+
 	private static final class Part {
 
 		private final Operation operation;
@@ -244,7 +278,6 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 
 		private final ScriptCall call;
 
-		/** Sends the same for one of the Redis keys. */
 		private final Function<SlotRequest, Part> again;
 
 		private @Nullable Answer answer;

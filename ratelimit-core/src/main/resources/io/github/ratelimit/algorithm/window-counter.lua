@@ -1,6 +1,6 @@
 -- fixed-window and first-request-window: counters of windows.
 -- Constants: ALIGNED (1: to the epoch; 0: windows begin with the first request), PAST (number of past windows to keep); for
--- each limit CALENDAR (1: windows of whole days; each request has five ends around the current time, ascending).
+-- each limit ARGUMENTS (for windows of whole days: five ends around the current time, ascending).
 -- State, 14 bytes for each kept window, for each limit from the current one to the oldest: end of the window in
 -- microseconds (7 bytes), count (7 bytes).
 --
@@ -10,7 +10,7 @@
 --- functions
 local MAX_COUNT = 2 ^ 53 - 1
 
---[if CALENDAR]
+--[if ARGUMENTS]
 -- By how much successive windows may differ from the nominal length, in microseconds: days may have 21 to 27 hours in some
 -- zones.
 local UNEVEN = 3 * 3600000000
@@ -119,7 +119,7 @@ if count > MAX_COUNT then
     count = MAX_COUNT
 end
 local present_end
---[if CALENDAR]
+--[if ARGUMENTS]
 start, present_end = find_window(now, WINDOW, end1, end2, end3, end4, end5)
 --[else]
 --[if ALIGNED]
@@ -152,7 +152,7 @@ if finish ~= present_end then
 end
 --[if PAST]
 windows[1] = finish
---[if CALENDAR]
+--[if ARGUMENTS]
 if forget(windows, finish - (PAST + 1) * WINDOW + UNEVEN) then
 --[else]
 if forget(windows, finish - (PAST + 1) * WINDOW) then
@@ -203,7 +203,7 @@ end
 --- ttl
 --[each limit]
 --[if PAST]
---[if CALENDAR]
+--[if ARGUMENTS]
 ttl = math.max(ttl, ttl_of(windows, PAST * WINDOW + UNEVEN, now))
 --[else]
 ttl = math.max(ttl, ttl_of(windows, PAST * WINDOW, now))

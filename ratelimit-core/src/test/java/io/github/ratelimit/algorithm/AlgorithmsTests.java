@@ -86,7 +86,7 @@ class AlgorithmsTests {
 	void largeQuotaWithMetadataIsRefused() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> Policy.of("api", new SlidingLog(true), Limit.parse("5/s"), Limit.parse("1001/m")))
-			.withMessage("Invalid limit (1001/m): the quota must be at most 1000 for sliding-log with metadata.");
+			.withMessage("Invalid limit (1001/m): the quota must be at most 1000 for sliding-log.");
 		assertThat(Policy.of("api", new SlidingLog(true), Limit.parse("1000/m")).limits()).hasSize(1);
 		assertThat(Policy.of("api", new SlidingLog(), Limit.parse("100000/m")).limits()).hasSize(1);
 	}

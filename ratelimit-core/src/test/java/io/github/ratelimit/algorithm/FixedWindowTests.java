@@ -45,7 +45,7 @@ class FixedWindowTests {
 	}
 
 	@Test
-	void noWindowIsShorterThanTheOthersAfterTheClockWasSetBack() {
+	void windowsAreNoShorterAfterTheClockWasSetBack() {
 		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("10/s"));
 		this.clock.set("2026-03-01T12:00:01.001Z");
 		this.limiter.tryAcquire(policy, ALICE);
@@ -77,7 +77,7 @@ class FixedWindowTests {
 	@CsvSource({ "2026-10-24T10:00:00Z, 2026-10-25T22:59:00Z, 1", "2026-10-24T10:00:00Z, 2026-10-25T23:00:00Z, 0",
 			"2026-03-28T10:00:00Z, 2026-03-29T21:59:00Z, 1", "2026-03-28T10:00:00Z, 2026-03-29T22:00:00Z, 0",
 			"2026-03-28T10:00:00Z, 2026-03-30T10:00:00Z, 0" })
-	void dayIsKeptForTheNextDayHoweverLongThatIs(String used, String now, int kept) {
+	void dayIsKeptForALongNextDay(String used, String now, int kept) {
 		MemoryRateLimiter memory = new MemoryRateLimiter(this.clock);
 		Policy days = Policy.of("api", new FixedWindow(2, ZoneId.of("Europe/Paris")), Limit.parse("5/d"));
 		this.clock.set(used);
@@ -113,7 +113,7 @@ class FixedWindowTests {
 	}
 
 	@Test
-	void windowThatWasEmptiedIsAlignedAgainWhenTheClockIsSetBack() {
+	void emptiedWindowIsAlignedWhenTheClockIsSetBack() {
 		this.limiter.tryAcquire(this.policy, ALICE);
 		this.clock.set("2026-03-01T12:01:10Z");
 		this.limiter.tryAcquire(this.policy, ALICE);
@@ -127,7 +127,7 @@ class FixedWindowTests {
 	/** The window that is kept goes on, because in the one after it nothing was used. */
 	@ParameterizedTest
 	@ValueSource(strings = { "2026-03-01T12:00:55Z", "2026-03-01T12:00:00Z", "2026-03-01T11:59:30Z" })
-	void windowBeforeOneThatWasEmptiedCountsWhenTheClockIsSetBack(String back) {
+	void windowBeforeAnEmptiedOneCountsAgain(String back) {
 		MemoryRateLimiter memory = new MemoryRateLimiter(this.clock);
 		Policy kept = Policy.of("api", new FixedWindow(2, ZoneOffset.UTC), Limit.parse("5/m"));
 		memory.tryAcquire(kept, ALICE, 5);

@@ -33,7 +33,7 @@ class SlidingWindowCounterTests {
 	private final RateLimiter limiter = new MemoryRateLimiter(this.clock);
 
 	@Test
-	void clockThatIsSetBackOverAnEdgeMintsNoQuota() {
+	void clockSetBackOverAnEdgeMintsNoQuota() {
 		Policy policy = Policy.of("api", new SlidingWindowCounter(), Limit.parse("10/s"));
 		this.limiter.tryAcquire(policy, ALICE, 10);
 		this.clock.set("2026-03-01T12:00:01.010Z");

@@ -19,6 +19,7 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.Reservation;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.lease.LeasedRateLimiter.Key;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -50,7 +50,7 @@ class LeaseIT {
 
 	/** What three processes admit, each with eight threads, until all is used. */
 	@Test
-	void exactlyTheQuotaIsAdmittedByManyThreadsOfSeveralProcesses() throws Exception {
+	void severalProcessesAdmitExactlyTheQuota() throws Exception {
 		AtomicLong allowed = new AtomicLong();
 		AtomicLong leased = new AtomicLong();
 		List<LeasedRateLimiter> processes = new ArrayList<>();

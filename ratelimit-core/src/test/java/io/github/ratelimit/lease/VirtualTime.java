@@ -1,5 +1,6 @@
 package io.github.ratelimit.lease;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
@@ -61,12 +62,16 @@ final class VirtualTime implements InstantSource {
 	}
 
 	/** The timer of one process, which ends with it. */
-	final class ProcessTimer implements Timer {
+	final class ProcessTimer extends Timer {
 
 		private boolean stopped;
 
+		ProcessTimer() {
+			super(Duration.ZERO);
+		}
+
 		@Override
-		public void schedule(Runnable task, long nanos) {
+		void schedule(Runnable task, long nanos) {
 			VirtualTime.this.schedule(() -> {
 				if (!this.stopped) {
 					task.run();
@@ -75,7 +80,12 @@ final class VirtualTime implements InstantSource {
 		}
 
 		@Override
-		public void stop() {
+		void pause() {
+			stop();
+		}
+
+		@Override
+		void stop() {
 			this.stopped = true;
 		}
 

@@ -45,9 +45,9 @@ class MemorySweepTests {
 			most = Math.max(most, this.limiter.size());
 			this.clock.advance(Duration.ofMillis(1));
 		}
-		// Twice those that are active: for a second, or two where the window before
-		// counts.
-		assertThat(most).isBetween(1000, 4200);
+		// Up to twice those that are active: for a second, two where the window before
+		// counts, or a fifth until a bucket is empty.
+		assertThat(most).isBetween(200, 4200);
 	}
 
 	@ParameterizedTest
@@ -100,7 +100,7 @@ class MemorySweepTests {
 	}
 
 	@Test
-	void windowOfTheFutureIsKeptAsThePresentOneWhenTheClockIsSetBack() {
+	void windowOfTheFutureIsKeptAsThePresentOne() {
 		Policy policy = Policy.of("api", new FixedWindow(3, ZoneOffset.UTC), Limit.parse("5/h"));
 		this.limiter.tryAcquire(policy, ALICE, 5);
 		this.clock.advance(Duration.ofHours(1));
@@ -150,7 +150,7 @@ class MemorySweepTests {
 
 	/** Where the next request of an identifier is counted anew. */
 	@Test
-	void countsThatAreGivenBackOrResetAreNotSweptAgain() {
+	void refundedAndResetCountsAreNotSweptAgain() {
 		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("5/s"));
 		for (int i = 0; i < 20_000; i++) {
 			Identifier identifier = Identifier.user("user" + i % 1500);
@@ -169,7 +169,7 @@ class MemorySweepTests {
 	}
 
 	@Test
-	void noMoreIsKeptThanTheBoundAndWhatWasUsedLastStays() {
+	void leastRecentlyUsedCountsAreRemovedAtTheBound() {
 		MemoryRateLimiter bounded = new MemoryRateLimiter(this.clock, 100);
 		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("1/d"));
 		for (int i = 0; i < 1000; i++) {

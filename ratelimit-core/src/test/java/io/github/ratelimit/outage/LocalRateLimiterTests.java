@@ -182,7 +182,7 @@ class LocalRateLimiterTests {
 
 	/** Half of the quota is less, rounded down, and half of the burst is not. */
 	@Test
-	void burstIsSmallerWhereItsShareWouldTakeTooLongToRefill() {
+	void burstIsSmallerWhereItWouldRefillTooSlowly() {
 		this.instances.set(2);
 		Policy policy = Policy.of("api", new TokenBucket(285L), Limit.parse("3/365d"));
 		for (int i = 0; i < 95; i++) {
@@ -193,7 +193,7 @@ class LocalRateLimiterTests {
 
 	/** A share of 1,000,000 is too much by the rounding of a division. */
 	@Test
-	void burstIsSmallerByOneWhereItsShareIsAtTheEdge() {
+	void burstIsSmallerByOneAtTheEdge() {
 		this.instances.set(2);
 		Policy policy = Policy.of("api", new TokenBucket(2_142_857L), Limit.parse("15/350m"));
 		assertThat(this.limiter.tryAcquire(policy, ALICE, 1_000_000).retryAfter()).isEmpty();

@@ -27,7 +27,7 @@ class BlockListIT {
 	private final RedisRateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
 
 	@Test
-	void listAgreesWithWhatHoldsAfterBlockAndUnblockAtOnce() {
+	void listAgreesAfterBlockAndUnblockAtOnce() {
 		for (int i = 0; i < 300; i++) {
 			Identifier identifier = Identifier.user("user" + i);
 			CompletableFuture<?> block = CompletableFuture

@@ -48,7 +48,7 @@ class BucketStateIT {
 	private final RateLimiter memory = new MemoryRateLimiter(this.clock);
 
 	@Test
-	void singleBucketInNoPartOfAMicrosecondIsANumber() {
+	void singleBucketOfWholeMicrosecondsIsANumber() {
 		Policy policy = policy("100/m");
 		decide(policy, 1);
 		assertThat(this.jedis.get(key(policy))).hasSize(16).containsOnlyDigits();

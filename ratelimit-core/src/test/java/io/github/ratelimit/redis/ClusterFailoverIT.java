@@ -8,7 +8,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -48,9 +47,6 @@ class ClusterFailoverIT {
 	private static final Policy POLICY = Policy.of("api", new FixedWindow(), new Limit(QUOTA, Limit.MAX_WINDOW));
 
 	private static final Duration BUDGET = Duration.ofSeconds(1);
-
-	/** Without a budget it would be much more. */
-	private static final Duration CEILING = Duration.ofSeconds(5);
 
 	private final String keyPrefix = TestRedis.newKeyPrefix();
 
@@ -172,7 +168,6 @@ class ClusterFailoverIT {
 			for (Identifier other : this.users.subList(1, 3)) {
 				assertThat(used(other)).isBetween(load.allowed(other), load.allowed(other) + load.failed(other));
 			}
-			assertThat(load.longest()).isLessThan(CEILING);
 		}
 		finally {
 			load.done.set(true);
@@ -196,15 +191,12 @@ class ClusterFailoverIT {
 
 		private final Map<Identifier, AtomicLong> failed = new ConcurrentHashMap<>();
 
-		private final AtomicLong longestNanos = new AtomicLong();
-
 		Load(RateLimiter limiter) {
 			this.limiter = limiter;
 		}
 
 		void run(Identifier user) {
 			while (!this.done.get()) {
-				long start = System.nanoTime();
 				try {
 					assertThat(this.limiter.tryAcquire(POLICY, user).allowed()).isTrue();
 					add(this.allowed, user);
@@ -212,7 +204,6 @@ class ClusterFailoverIT {
 				catch (StoreException ex) {
 					add(this.failed, user);
 				}
-				this.longestNanos.accumulateAndGet(System.nanoTime() - start, Math::max);
 			}
 		}
 
@@ -228,10 +219,6 @@ class ClusterFailoverIT {
 		long failed(Identifier user) {
 			AtomicLong count = this.failed.get(user);
 			return (count != null) ? count.get() : 0;
-		}
-
-		Duration longest() {
-			return Duration.of(this.longestNanos.get(), TimeUnit.NANOSECONDS.toChronoUnit());
 		}
 
 	}

@@ -1,12 +1,7 @@
 package io.github.ratelimit.redis;
 
-import io.github.ratelimit.LimitStatus;
-import java.net.URI;
 import java.util.List;
-import java.util.Map;
 import java.util.function.BiConsumer;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -15,18 +10,15 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FirstRequestWindow;
+import io.github.ratelimit.test.ClusterProxies;
 import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import redis.clients.jedis.DefaultJedisClientConfig;
-import redis.clients.jedis.HostAndPort;
-import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.UnifiedJedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -49,28 +41,18 @@ class ClusterLostReplyIT {
 
 	private final String keyPrefix = TestRedis.newKeyPrefix();
 
-	private final Map<HostAndPort, FaultyProxy> proxies = CLUSTER.addresses()
-		.stream()
-		.collect(Collectors.toMap(Function.identity(), (node) -> new FaultyProxy(URI.create("redis://" + node))));
+	private final ClusterProxies proxies = new ClusterProxies(CLUSTER);
 
 	@AfterEach
 	void closeProxies() {
-		this.proxies.values().forEach(FaultyProxy::close);
-	}
-
-	@ParameterizedTest
-	@MethodSource("io.github.ratelimit.redis.LostReplyIT#calls")
-	void requestWhoseReplyIsLostIsServedOnce(BiConsumer<RateLimiter, RateLimitRequest> call, long remaining) {
-		try (RedisConnections redis = CLUSTER.connections().config(config()).connections(1).build()) {
-			assertServedOnce(redis, call, remaining);
-		}
+		this.proxies.close();
 	}
 
 	/** Jedis itself would send it again, up to five times. */
 	@ParameterizedTest
 	@MethodSource("io.github.ratelimit.redis.LostReplyIT#calls")
 	void requestOfClientOfJedisIsServedOnce(BiConsumer<RateLimiter, RateLimitRequest> call, long remaining) {
-		try (UnifiedJedis jedis = JedisClients.ofCluster(CLUSTER.addresses(), config())) {
+		try (UnifiedJedis jedis = JedisClients.ofCluster(CLUSTER.addresses(), this.proxies.config())) {
 			assertServedOnce(RedisConnections.client(jedis).timeBudget(TestRedis.PATIENCE).connections(1).build(), call,
 					remaining);
 		}
@@ -100,29 +82,11 @@ class ClusterLostReplyIT {
 		assertThat(limiter.peek(REQUEST).statuses().get(0).remaining()).isEqualTo(remaining);
 	}
 
-	@Test
-	void otherNodesAreTakenBackWhenOneReplyIsLost() {
-		try (RedisConnections redis = CLUSTER.connections().config(config()).connections(1).build()) {
-			RateLimiter limiter = RedisRateLimiter.of(redis, this.keyPrefix);
-			RateLimitRequest all = RateLimitRequest.of(POLICY, USERS.toArray(Identifier[]::new));
-			assertThat(limiter.tryAcquire(all).allowed()).isTrue();
-			proxyOf(USERS.get(1)).lose(1);
-			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(all));
-			TestCluster.await("The others are cancelled",
-					() -> limiter.peek(all)
-						.statuses()
-						.stream()
-						.map(LimitStatus::remaining)
-						.toList()
-						.equals(List.of(99L, 98L, 99L)));
-		}
-	}
-
 	/** With one connection to each node a single one that is not returned shows. */
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 1, 2 })
-	void otherNodesAreTakenBackWhenTheNodeCannotBeReachedAgain(int which) {
-		try (RedisConnections redis = CLUSTER.connections().config(config()).connections(1).build()) {
+	void otherNodesAreCancelledWhenOneCannotBeReached(int which) {
+		try (RedisConnections redis = CLUSTER.connections().config(this.proxies.config()).connections(1).build()) {
 			RateLimiter limiter = RedisRateLimiter.of(redis, this.keyPrefix);
 			RateLimitRequest all = RateLimitRequest.of(POLICY, USERS.toArray(Identifier[]::new));
 			assertThat(limiter.tryAcquire(all).allowed()).isTrue();
@@ -137,13 +101,7 @@ class ClusterLostReplyIT {
 	}
 
 	private FaultyProxy proxyOf(Identifier user) {
-		return this.proxies.get(CLUSTER.master(ClusterKeys.slot(user)).address());
-	}
-
-	private JedisClientConfig config() {
-		return DefaultJedisClientConfig.builder()
-			.hostAndPortMapper((node) -> new HostAndPort("127.0.0.1", this.proxies.get(node).uri().getPort()))
-			.build();
+		return this.proxies.ofSlot(ClusterKeys.slot(user));
 	}
 
 }

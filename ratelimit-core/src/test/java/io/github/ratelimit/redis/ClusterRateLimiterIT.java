@@ -2,163 +2,22 @@ package io.github.ratelimit.redis;
 
 import java.time.InstantSource;
 
+import io.github.ratelimit.PenaltyListener;
 import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.test.BlockListContract;
-import io.github.ratelimit.test.BucketContract;
-import io.github.ratelimit.test.ChangeContract;
-import io.github.ratelimit.test.ChargeContract;
-import io.github.ratelimit.test.ClockContract;
-import io.github.ratelimit.test.ConcurrentCallsContract;
-import io.github.ratelimit.test.CountDeniedContract;
-import io.github.ratelimit.test.DecisionContract;
-import io.github.ratelimit.test.LogContract;
-import io.github.ratelimit.test.RefundContract;
-import io.github.ratelimit.test.RequestHistoryContract;
-import io.github.ratelimit.test.ShadowContract;
+import io.github.ratelimit.test.StoreContracts;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
-import io.github.ratelimit.test.WaitContract;
-import org.junit.jupiter.api.Nested;
 
 /**
  * All that is true of every store, in a cluster.
  */
-class ClusterRateLimiterIT {
+class ClusterRateLimiterIT extends StoreContracts {
 
 	private static final RedisConnections REDIS = TestCluster.shared().connections().build();
 
-	private static RateLimiter create(InstantSource clock) {
-		return RedisRateLimiter.of(REDIS, TestRedis.newKeyPrefix()).withClock(clock);
-	}
-
-	@Nested
-	class Decisions extends DecisionContract {
-
-		@Override
-		protected RateLimiter newRateLimiter(InstantSource clock) {
-			return create(clock);
-		}
-
-	}
-
-	@Nested
-	class Waits extends WaitContract {
-
-		@Override
-		protected RateLimiter newRateLimiter(InstantSource clock) {
-			return create(clock);
-		}
-
-	}
-
-	@Nested
-	class CountedDenials extends CountDeniedContract {
-
-		@Override
-		protected RateLimiter newRateLimiter(InstantSource clock) {
-			return create(clock);
-		}
-
-	}
-
-	@Nested
-	class Calls extends ConcurrentCallsContract {
-
-		@Override
-		protected RateLimiter newRateLimiter(InstantSource clock) {
-			return create(clock);
-		}
-
-	}
-
-	@Nested
-	class Shadows extends ShadowContract {
-
-		@Override
-		protected RateLimiter newRateLimiter(InstantSource clock) {
-			return create(clock);
-		}
-
-	}
-
-	@Nested
-	class Charges extends ChargeContract {
-
-		@Override
-		protected RateLimiter newRateLimiter(InstantSource clock) {
-			return create(clock);
-		}
-
-	}
-
-	@Nested
-	class Refunds extends RefundContract {
-
-		@Override
-		protected RateLimiter newRateLimiter(InstantSource clock) {
-			return create(clock);
-		}
-
-	}
-
-	@Nested
-	class Changes extends ChangeContract {
-
-		@Override
-		protected RateLimiter newRateLimiter(InstantSource clock) {
-			return create(clock);
-		}
-
-	}
-
-	@Nested
-	class Logs extends LogContract {
-
-		@Override
-		protected RateLimiter newRateLimiter(InstantSource clock) {
-			return create(clock);
-		}
-
-	}
-
-	@Nested
-	class Buckets extends BucketContract {
-
-		@Override
-		protected RateLimiter newRateLimiter(InstantSource clock) {
-			return create(clock);
-		}
-
-	}
-
-	@Nested
-	class Clocks extends ClockContract {
-
-		@Override
-		protected RateLimiter newRateLimiter(InstantSource clock) {
-			return create(clock);
-		}
-
-	}
-
-	@Nested
-	class Blocks extends BlockListContract {
-
-		@Override
-		protected RateLimiter newRateLimiter(InstantSource clock) {
-			return create(clock);
-		}
-
-	}
-
-	@Nested
-	class History extends RequestHistoryContract {
-
-		@Override
-		protected RateLimiter newRateLimiter(InstantSource clock) {
-			return create(clock);
-		}
-
+	@Override
+	public RateLimiter create(InstantSource clock, PenaltyListener listener) {
+		return RedisRateLimiter.of(REDIS, TestRedis.newKeyPrefix()).withPenaltyListener(listener).withClock(clock);
 	}
 
 }

@@ -1,9 +1,6 @@
 package io.github.ratelimit.redis;
 
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
@@ -16,7 +13,6 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.FixedWindow;
-import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.RateLimiterContract;
 import io.github.ratelimit.test.TestCluster;
@@ -58,7 +54,7 @@ class ClusterShadowIT {
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	void shadowThatOneNodeDeniesLeavesNoTraceAndCancelsNothing(Algorithm algorithm) {
+	void shadowThatOneNodeDeniesLeavesNoTrace(Algorithm algorithm) {
 		Policy tried = Policy.of("tried", algorithm, Limit.parse("5/d"), Limit.parse("100/30d"));
 		Policy other = Policy.of("other", algorithm, Limit.parse("5/d"));
 		Policy wide = Policy.of("wide", algorithm, Limit.parse("9/d"));
@@ -84,24 +80,6 @@ class ClusterShadowIT {
 		return ClusterKeys.content(CLUSTER, this.keyPrefix).stream().filter((key) -> key.contains(policy)).toList();
 	}
 
-	@ParameterizedTest
-	@MethodSource("algorithms")
-	void deniedRequestLeavesNoTraceOfShadows(Algorithm algorithm) {
-		Policy tried = Policy.of("tried", algorithm, Limit.parse("5/d"));
-		Policy strict = Policy.of("strict", algorithm, Limit.parse("5/d")).withCountDenied(true);
-		Policy narrow = Policy.of("narrow", algorithm, Limit.parse("3/d"));
-		this.limiter.tryAcquire(narrow, this.users.get(1), 3);
-		this.limiter.tryAcquire(strict, this.users.get(2), 5);
-		RateLimitRequest request = RateLimitRequest.of(new Charge(tried, this.users, 1, true),
-				Charge.of(narrow, this.users.get(0), this.users.get(1)), new Charge(strict, this.users, 1, true));
-		List<String> before = ClusterKeys.content(CLUSTER, this.keyPrefix);
-		Decision peeked = this.limiter.peek(request);
-		Decision denied = this.limiter.tryAcquire(request);
-		assertThat(denied.allowed()).isFalse();
-		assertThat(denied).isEqualTo(peeked);
-		assertThat(ClusterKeys.content(CLUSTER, this.keyPrefix)).isEqualTo(before);
-	}
-
 	@Test
 	void eachNodeIsAskedOnce() {
 		Policy wide = Policy.of("wide", new FixedWindow(), Limit.parse("9/d"));
@@ -125,41 +103,6 @@ class ClusterShadowIT {
 				.mapToLong((line) -> Long.parseLong(line.replaceAll(".*:calls=(\\d+),.*", "$1")))
 				.sum())
 			.toList();
-	}
-
-	/** Random charges, of policies that count denied requests as well. */
-	@ParameterizedTest
-	@MethodSource("algorithms")
-	void clusterAndMemoryAllowAndCountTheSame(Algorithm algorithm) {
-		Random random = new Random(11);
-		MemoryRateLimiter memory = new MemoryRateLimiter(this.clock);
-		List<Policy> policies = List.of(Policy.of("one", algorithm, Limit.parse("4/d"), Limit.parse("40/30d")),
-				Policy.of("two", algorithm, Limit.parse("5/d")).withCountDenied(true),
-				Policy.of("three", algorithm, Limit.parse("6/d")));
-		RateLimitRequest all = new RateLimitRequest(
-				policies.stream().map((policy) -> new Charge(policy, this.users, 1)).toList());
-		for (int i = 0; i < 60; i++) {
-			RateLimitRequest request = request(policies, random);
-			Decision expected = memory.tryAcquire(request);
-			Decision decision = this.limiter.tryAcquire(request);
-			assertThat(decision.allowed()).as("%d: %s", i, request).isEqualTo(expected.allowed());
-			assertThat(decision.shadows().keySet()).isEqualTo(expected.shadows().keySet());
-			request.shadows()
-				.forEach((charge) -> assertThat(decision.shadow(charge).allowed())
-					.isEqualTo(expected.shadow(charge).allowed()));
-			assertThat(this.limiter.peek(all)).as("after %d: %s", i, request).isEqualTo(memory.peek(all));
-			this.clock.advance(Duration.ofMinutes(random.nextInt(300)));
-		}
-	}
-
-	private RateLimitRequest request(List<Policy> policies, Random random) {
-		List<Charge> charges = new ArrayList<>();
-		for (Policy policy : policies) {
-			int from = random.nextInt(this.users.size());
-			int to = from + 1 + random.nextInt(this.users.size() - from);
-			charges.add(new Charge(policy, this.users.subList(from, to), random.nextInt(3), random.nextBoolean()));
-		}
-		return new RateLimitRequest(charges);
 	}
 
 }

@@ -3,15 +3,9 @@ package io.github.ratelimit.redis;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -28,7 +22,6 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
-import io.github.ratelimit.redis.script.KeyNames;
 import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.RateLimiterContract;
@@ -36,6 +29,7 @@ import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
 import io.github.ratelimit.test.TestRedis;
+import io.github.ratelimit.test.Threads;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,8 +38,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
-import redis.clients.jedis.HostAndPort;
-import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.JedisCluster;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -103,22 +95,6 @@ class ClusterSplitIT {
 		assertThat(ClusterKeys.content(CLUSTER, this.keyPrefix)).isEqualTo(before);
 	}
 
-	@ParameterizedTest
-	@MethodSource("algorithms")
-	void statusesStandInTheOrderOfTheRequest(Algorithm algorithm) {
-		Policy first = Policy.of("first", algorithm, Limit.parse("5/d"), Limit.parse("9/30d"));
-		Policy second = Policy.of("second", algorithm, Limit.parse("7/d"));
-		RateLimitRequest request = RateLimitRequest.of(
-				Charge.of(first, this.users.get(2), this.users.get(0), this.users.get(1)),
-				Charge.of(second, this.users.get(1), this.users.get(2)));
-		assertThat(this.limiter.tryAcquire(request).statuses()).extracting(
-				(status) -> status.policy().name() + " " + status.identifier().value() + " " + status.limit().quota())
-			.containsExactly("first " + this.users.get(2).value() + " 5", "first " + this.users.get(2).value() + " 9",
-					"first " + this.users.get(0).value() + " 5", "first " + this.users.get(0).value() + " 9",
-					"first " + this.users.get(1).value() + " 5", "first " + this.users.get(1).value() + " 9",
-					"second " + this.users.get(1).value() + " 7", "second " + this.users.get(2).value() + " 7");
-	}
-
 	/** The others have counted before the node that hangs goes on, whichever that is. */
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 1, 2 })
@@ -163,13 +139,11 @@ class ClusterSplitIT {
 			TestCluster.await("All nodes answer", () -> isAllowed(() -> limiter.peek(request)));
 			assertThat(this.limiter.tryAcquire(request).allowed()).isTrue();
 			List<Identifier> others = this.users.stream().filter((user) -> user != this.users.get(which)).toList();
-			long start = System.nanoTime();
 			try (StoppedServer server = StoppedServer.stop(ofNode)) {
 				// Who waits may notice it sooner than who reads.
 				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(request))
 					.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isIn(RedisErrorKind.NODE,
 							RedisErrorKind.TIMEOUT));
-				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
 				others.forEach((user) -> TestCluster.await("Cancelled for " + user, () -> used(policy, user) == 1));
 				others.forEach((user) -> TestCluster.await("Allowed for " + user,
 						() -> isAllowed(() -> limiter.tryAcquire(policy, user))));
@@ -188,25 +162,6 @@ class ClusterSplitIT {
 		}
 	}
 
-	@Test
-	void othersAreCancelledWhenANodeCannotBeReached() {
-		HostAndPort unreachable = CLUSTER.master(ClusterKeys.slot(this.users.get(2))).address();
-		JedisClientConfig config = DefaultJedisClientConfig.builder()
-			.hostAndPortMapper((node) -> node.equals(unreachable) ? new HostAndPort("127.0.0.1", 1) : node)
-			.build();
-		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("100/3650d"));
-		try (RedisConnections mapped = CLUSTER.connections().config(config).build()) {
-			RateLimiter limiter = RedisRateLimiter.of(mapped, this.keyPrefix);
-			assertThat(limiter.tryAcquire(policy, this.users.get(0)).allowed()).isTrue();
-			assertThatExceptionOfType(StoreException.class)
-				.isThrownBy(
-						() -> limiter.tryAcquire(RateLimitRequest.of(policy, this.users.toArray(Identifier[]::new))))
-				.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.NODE));
-			TestCluster.await("The others are cancelled",
-					() -> used(policy, this.users.get(0)) == 1 && used(policy, this.users.get(1)) == 0);
-		}
-	}
-
 	private long used(Policy policy, Identifier user) {
 		return policy.limits().get(0).quota()
 				- this.limiter.peek(RateLimitRequest.of(policy, user)).statuses().get(0).remaining();
@@ -217,11 +172,11 @@ class ClusterSplitIT {
 	 */
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	void noMoreThanTheQuotasAreAllowedAndNothingStaysHeld(Algorithm algorithm) throws Exception {
+	void noMoreThanTheQuotasIsAllowedOrStaysReserved(Algorithm algorithm) throws Exception {
 		Policy each = new Policy("each", algorithm, List.of(new Limit(40, Limit.MAX_WINDOW)));
 		Policy total = new Policy("total", algorithm, List.of(new Limit(301, Limit.MAX_WINDOW)));
 		Map<Identifier, LongAdder> allowed = new ConcurrentHashMap<>();
-		fromAllThreads((attempt) -> {
+		Threads.run(THREADS, 50, (thread, attempt) -> {
 			Identifier user = Identifier.user("user" + attempt % 10);
 			if (this.limiter
 				.tryAcquire(RateLimitRequest.of(Charge.of(each, user).withCost(2),
@@ -229,27 +184,11 @@ class ClusterSplitIT {
 				.allowed()) {
 				allowed.computeIfAbsent(user, (key) -> new LongAdder()).increment();
 			}
-		}, 50);
+		});
 		long sum = allowed.values().stream().mapToLong(LongAdder::sum).sum();
 		assertThat(sum).isBetween(1L, 100L);
 		assertThat(used(total, Identifier.GLOBAL)).isEqualTo(3 * sum);
 		allowed.forEach((user, count) -> assertThat(used(each, user)).isEqualTo(2 * count.sum()));
-	}
-
-	private void fromAllThreads(IntConsumer task, int attempts) throws Exception {
-		ExecutorService executor = Executors.newFixedThreadPool(THREADS);
-		try {
-			List<Callable<Void>> callables = IntStream.range(0, THREADS).mapToObj((thread) -> (Callable<Void>) () -> {
-				IntStream.range(0, attempts).forEach(task);
-				return null;
-			}).toList();
-			for (Future<Void> result : executor.invokeAll(callables)) {
-				result.get();
-			}
-		}
-		finally {
-			executor.shutdownNow();
-		}
 	}
 
 	@Test
@@ -316,7 +255,7 @@ class ClusterSplitIT {
 	/** Those of Jedis wait without an end unless they are told otherwise. */
 	@Test
 	@SuppressWarnings("deprecation")
-	void connectionOfTheClientIsNotWaitedForWithoutAnEnd() {
+	void connectionOfTheClientIsNotAwaitedForEver() {
 		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("3/h"));
 		RateLimitRequest request = RateLimitRequest.of(policy, this.users.get(0));
 		ConnectionPoolConfig pool = new ConnectionPoolConfig();
@@ -342,27 +281,6 @@ class ClusterSplitIT {
 	@SuppressWarnings("deprecation")
 	private static JedisCluster jedisCluster(ConnectionPoolConfig pool) {
 		return new JedisCluster(CLUSTER.addresses(), DefaultJedisClientConfig.builder().build(), 1, pool);
-	}
-
-	@Test
-	void connectionsToAllNodesAreClosed() {
-		Policy policy = Policy.of("api", new SlidingLog(), Limit.parse("3/h"));
-		// Connections of other tests may be closed meanwhile.
-		JedisClientConfig config = DefaultJedisClientConfig.builder().clientName("split-" + UUID.randomUUID()).build();
-		try (RedisConnections other = CLUSTER.connections().config(config).build()) {
-			RedisRateLimiter.of(other, this.keyPrefix)
-				.tryAcquire(RateLimitRequest.of(policy, this.users.toArray(Identifier[]::new)));
-			assertThat(nodesOf(config)).isPositive();
-		}
-		TestCluster.await("Connections are closed", () -> nodesOf(config) == 0);
-	}
-
-	/** Returns how many nodes a client is connected to. */
-	private static long nodesOf(JedisClientConfig client) {
-		return CLUSTER.nodes()
-			.stream()
-			.filter((node) -> node.admin().clientList().contains("name=" + client.getClientName() + " "))
-			.count();
 	}
 
 }

@@ -2,13 +2,8 @@ package io.github.ratelimit.redis;
 
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
@@ -21,6 +16,7 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.test.RateLimiterContract;
 import io.github.ratelimit.test.TestRedis;
+import io.github.ratelimit.test.Threads;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -66,7 +62,7 @@ class ConcurrencyIT {
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	void quotaOfAllIsNotLostToThoseThatAreDenied(Algorithm algorithm) throws Exception {
+	void deniedRequestsUseNothingOfASharedQuota(Algorithm algorithm) throws Exception {
 		Policy each = new Policy("each", algorithm, List.of(new Limit(40, Limit.MAX_WINDOW)));
 		Policy total = new Policy("total", algorithm, List.of(new Limit(301, Limit.MAX_WINDOW)));
 		fromAllThreads((limiter, attempt) -> {
@@ -96,7 +92,7 @@ class ConcurrencyIT {
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	void quotaThatIsGivenBackIsAllowedAgainAndNoMore(Algorithm algorithm) throws Exception {
+	void refundedQuotaIsAllowedAgainAndNoMore(Algorithm algorithm) throws Exception {
 		Identifier alice = Identifier.user("alice");
 		Policy policy = new Policy("api", algorithm, List.of(new Limit(100, Limit.MAX_WINDOW)));
 		RateLimitRequest request = RateLimitRequest.of(policy, alice);
@@ -142,21 +138,7 @@ class ConcurrencyIT {
 	}
 
 	private void fromAllThreads(Task task, int attempts) throws Exception {
-		ExecutorService executor = Executors.newFixedThreadPool(THREADS);
-		try {
-			List<Callable<Void>> callables = IntStream.range(0, THREADS).mapToObj((thread) -> (Callable<Void>) () -> {
-				for (int attempt = 0; attempt < attempts; attempt++) {
-					task.run(this.limiters.get(thread % 2), attempt);
-				}
-				return null;
-			}).toList();
-			for (Future<Void> result : executor.invokeAll(callables)) {
-				result.get();
-			}
-		}
-		finally {
-			executor.shutdownNow();
-		}
+		Threads.run(THREADS, attempts, (thread, attempt) -> task.run(this.limiters.get(thread % 2), attempt));
 	}
 
 	@FunctionalInterface

@@ -149,15 +149,6 @@ class LargeLogIT {
 	}
 
 	@Test
-	void decisionsAreTheSameFromBeforeAStateIsLargeUntilAfter() {
-		fill(SMALL - 2);
-		for (int entries = SMALL - 1; entries < SMALL + 3; entries++) {
-			assertThat(size()).isEqualTo(HEADER + WIDTH * entries);
-			acquire();
-		}
-	}
-
-	@Test
 	void requestIsEnteredInPlaceWithoutReadingTheLog() throws InterruptedException {
 		fill(1800);
 		try (RedisMonitor monitor = RedisMonitor.start(this.keyPrefix)) {
@@ -187,25 +178,6 @@ class LargeLogIT {
 			decide(RateLimitRequest.of(strict, ALICE));
 			assertThat(monitor.commands()).contains(" SETRANGE", " PEXPIRE").doesNotContain(" SET");
 		}
-		for (int i = 0; i < 100; i++) {
-			decide(RateLimitRequest.of(Charge.of(strict, ALICE).withCost(1 + i % 3)));
-		}
-		assertThat(size()).isEqualTo(HEADER + WIDTH * 2102);
-		assertThat(all(this.redis, this.policy)).isEqualTo(all(this.memory, this.policy)).hasSize(1901);
-	}
-
-	@Test
-	void logThatIsLargeFromBeforeTheQuotaWasLoweredIsDecidedAsEver() {
-		fill(2000);
-		Policy lowered = policy(new SlidingLog(), "3/m").withCountDenied(true);
-		for (int i = 0; i < 50; i++) {
-			decide(RateLimitRequest.of(Charge.of(lowered, ALICE).withCost(1 + i % 3)));
-			this.clock.advance(Duration.ofMillis(1300));
-		}
-		assertThat(all(this.redis, lowered)).isEqualTo(all(this.memory, lowered));
-		this.clock.advance(Duration.ofMinutes(1));
-		decide(RateLimitRequest.of(lowered, ALICE));
-		assertThat(size()).isEqualTo(HEADER + 2 * WIDTH);
 	}
 
 	static Stream<Arguments> edgesOfLargeLogs() {
@@ -220,7 +192,7 @@ class LargeLogIT {
 	/** The others are read with the states of other policies. */
 	@ParameterizedTest
 	@MethodSource("edgesOfLargeLogs")
-	void onlyALogThatMayBeLargeByItsQuotasIsReadByItself(Policy policy, boolean large) throws InterruptedException {
+	void onlyALogThatMayBeLargeIsReadSeparately(Policy policy, boolean large) throws InterruptedException {
 		this.redis.peek(RateLimitRequest.of(policy, ALICE));
 		this.redis.tryAcquire(RateLimitRequest.of(policy, ALICE));
 		try (RedisMonitor monitor = RedisMonitor.start(this.keyPrefix)) {
@@ -232,7 +204,7 @@ class LargeLogIT {
 
 	/** As many entries as there can be, the base among them. */
 	@Test
-	void stateOfTheLargestQuotaThatIsReadWithOthersIsNotLarge() {
+	void stateThatIsReadWithOthersIsNeverLarge() {
 		Policy most = policy(new SlidingLog(), (SMALL - 1) + "/m");
 		Policy windows = policy(new SlidingWindow(Duration.ofMillis(10)), "5000/13630ms");
 		for (Policy policy : List.of(most, windows)) {
@@ -264,24 +236,6 @@ class LargeLogIT {
 	}
 
 	@Test
-	void stateThatWasIdleIsSmallAgain() {
-		fill(1900);
-		this.clock.advance(Duration.ofMinutes(2));
-		acquire();
-		assertThat(size()).isEqualTo(HEADER + 2 * WIDTH);
-	}
-
-	@Test
-	void whatWasForgottenStaysForgottenWhenTheClockIsSetBack() {
-		fill(1900);
-		this.clock.advance(Duration.ofSeconds(30));
-		acquire();
-		this.clock.advance(Duration.ofSeconds(-25));
-		acquire();
-		acquire();
-	}
-
-	@Test
 	void keyLivesAsLongAsTheNewestRequestMatters() {
 		fill(1800);
 		this.jedis.persist(key(this.policy));
@@ -296,15 +250,6 @@ class LargeLogIT {
 		now.tryAcquire(other, ALICE);
 		assertThat(this.jedis.strlen(key(other))).isGreaterThan(16384);
 		assertThat(this.jedis.pttl(key(other))).isBetween(3_590_000L, 3_600_001L);
-	}
-
-	@Test
-	void resetForgetsEverything() {
-		fill(1900);
-		this.redis.reset(this.policy, ALICE);
-		this.memory.reset(this.policy, ALICE);
-		acquire();
-		assertThat(this.redis.entries(this.policy, ALICE)).hasSize(1);
 	}
 
 	@Test

@@ -90,15 +90,7 @@ class MultiDbIT {
 	}
 
 	@Test
-	void scriptThatIsNotKnownIsSent() {
-		this.limiter.tryAcquire(REQUEST);
-		this.jedis.scriptFlush("any");
-		assertThat(this.limiter.tryAcquire(REQUEST).allowed()).isTrue();
-		assertThat(remaining(this.firstPort)).isEqualTo(98);
-	}
-
-	@Test
-	void requestsAreCountedOnTheSecondServerWhenTheFirstIsGone() {
+	void secondServerCountsWhenTheFirstIsGone() {
 		this.limiter.tryAcquire(REQUEST);
 		TestRedis.stop(this.first);
 		this.proxy.breakConnections();

@@ -53,6 +53,9 @@ final class OperationSequences {
 	/** Of the same forms. */
 	private static final int MOST_SEQUENCES = 16;
 
+	/** Long runs have more, because composing scripts takes longer than using them. */
+	private static final int MOST_SEQUENCES_IN_CLUSTER = Integer.getInteger("ratelimit.cluster.sequences", 16);
+
 	private static final int MOST_SEQUENCES_OF_BATCHES = 22;
 
 	/** One policy for each algorithm and each of these sets of limits. */
@@ -102,25 +105,39 @@ final class OperationSequences {
 
 	/** Blocks in a fifth of them, because they keep requests from being counted. */
 	static Arbitrary<List<List<Operation>>> all() {
-		Arbitrary<List<Policy>> ofEachAlgorithm = Combinators
-			.combine(BY_ALGORITHM.values().stream().map(Arbitraries::of).toList())
-			.as((policies) -> policies);
-		Arbitrary<List<Policy>> policies = Combinators
-			.combine(ofEachAlgorithm, Arbitraries.of(POLICIES).set().ofMaxSize(1))
-			.as((some, more) -> Stream.concat(some.stream(), more.stream()).distinct().toList());
-		Arbitrary<List<RateLimitRequest>> forms = policies
-			.flatMap((some) -> forms(some).list().ofMinSize(1).ofMaxSize(4));
 		Arbitrary<Integer> kinds = Arbitraries.frequency(Tuple.of(8, 0), Tuple.of(1, 1), Tuple.of(1, 2));
-		return Combinators.combine(forms, kinds).flatAs((some, kind) -> listOf(MOST_SEQUENCES, switch (kind) {
-			case 0 -> sequences(some);
-			case 1 -> sequencesWithBlocks(some.stream().map(OperationSequences::withPenalties).toList());
+		return Combinators.combine(forms(), kinds).flatAs((some, kind) -> listOf(MOST_SEQUENCES, switch (kind) {
+			case 0 -> sequences(some, false);
+			case 1 -> sequencesWithBlocks(some.stream().map(OperationSequences::withPenalties).toList(), false);
 			default -> sequencesWithLastingBlocks(some);
 		})).withoutEdgeCases();
 	}
 
-	private static Arbitrary<List<Operation>> sequences(List<RateLimitRequest> forms) {
-		return listOf(MOST_OPERATIONS, Arbitraries.frequencyOf(Tuple.of(15, counts(forms)), Tuple.of(4, times(false)),
-				Tuple.of(5, waits(-1))));
+	/**
+	 * Blocks in half of them, because each is known in one slot alone. Their clock is not
+	 * set back, and buckets keep their quotas: a reservation that is cancelled may leave
+	 * nothing of what had ended, and rounds the microseconds of another quota.
+	 */
+	static Arbitrary<List<List<Operation>>> inCluster() {
+		return Combinators.combine(forms(), Arbitraries.of(true, false))
+			.flatAs((some, blocks) -> listOf(MOST_SEQUENCES_IN_CLUSTER,
+					blocks ? sequencesWithBlocks(some.stream().map(OperationSequences::withPenalties).toList(), true)
+							: sequences(some, true)))
+			.withoutEdgeCases();
+	}
+
+	private static Arbitrary<List<RateLimitRequest>> forms() {
+		Arbitrary<List<Policy>> ofEachAlgorithm = Combinators
+			.combine(BY_ALGORITHM.values().stream().map(Arbitraries::of).toList())
+			.as((policies) -> policies);
+		return Combinators.combine(ofEachAlgorithm, Arbitraries.of(POLICIES).set().ofMaxSize(1))
+			.as((some, more) -> Stream.concat(some.stream(), more.stream()).distinct().toList())
+			.flatMap((policies) -> forms(policies).list().ofMinSize(1).ofMaxSize(4));
+	}
+
+	private static Arbitrary<List<Operation>> sequences(List<RateLimitRequest> forms, boolean inCluster) {
+		return listOf(MOST_OPERATIONS, Arbitraries.frequencyOf(Tuple.of(15, counts(forms, inCluster)),
+				Tuple.of(4, times(inCluster)), Tuple.of(5, waits(inCluster ? 0 : -1))));
 	}
 
 	/** Requests that are made at once, many of them in one form, and times in between. */
@@ -134,7 +151,7 @@ final class OperationSequences {
 	}
 
 	private static Arbitrary<Operation> together(List<RateLimitRequest> forms) {
-		Arbitrary<RateLimitRequest> requests = requests(forms);
+		Arbitrary<RateLimitRequest> requests = requests(forms, false);
 		return Arbitraries.frequencyOf(Tuple.of(8, requests.map(Operation.Acquire::new)),
 				Tuple.of(1, requests.map(Operation.Peek::new)), Tuple.of(1, requests.map(Operation.Refund::new)),
 				Tuple.of(1, requests.map(Operation.Charged::new)));
@@ -156,11 +173,11 @@ final class OperationSequences {
 	 * Their clock is not set back, because a block that has ended may be forgotten, and
 	 * may also be not yet.
 	 */
-	private static Arbitrary<List<Operation>> sequencesWithBlocks(List<RateLimitRequest> forms) {
+	private static Arbitrary<List<Operation>> sequencesWithBlocks(List<RateLimitRequest> forms, boolean inCluster) {
 		Arbitrary<Duration> lengths = Arbitraries.longs()
 			.between(1_000, 20_000_000)
 			.map((micros) -> Duration.of(micros, ChronoUnit.MICROS));
-		return sequencesWithBlocks(forms, lengths,
+		return sequencesWithBlocks(counts(forms, inCluster), policies(forms), lengths,
 				Arbitraries.frequencyOf(Tuple.of(3, times(true)), Tuple.of(4, waits(0))));
 	}
 
@@ -171,22 +188,23 @@ final class OperationSequences {
 		Arbitrary<Duration> lengths = Arbitraries.longs().between(3000, 3650).map(Duration::ofDays);
 		Arbitrary<Operation> times = times(false)
 			.filter((operation) -> ((Operation.Advance) operation).time().compareTo(Duration.ofDays(30)) < 0);
-		return sequencesWithBlocks(forms, lengths, Arbitraries.frequencyOf(Tuple.of(5, times), Tuple.of(2, edges(-1))));
+		return sequencesWithBlocks(counts(forms, false), policies(forms), lengths,
+				Arbitraries.frequencyOf(Tuple.of(5, times), Tuple.of(2, edges(-1))));
 	}
 
-	private static Arbitrary<List<Operation>> sequencesWithBlocks(List<RateLimitRequest> forms,
+	private static Arbitrary<List<Operation>> sequencesWithBlocks(Arbitrary<Operation> counts, List<Policy> policies,
 			Arbitrary<Duration> lengths, Arbitrary<Operation> times) {
 		Arbitrary<String> names = Arbitraries.frequencyOf(Tuple.of(1, Arbitraries.just("")),
-				Tuple.of(2, Arbitraries.of(policies(forms)).map(Policy::name)));
+				Tuple.of(2, Arbitraries.of(policies).map(Policy::name)));
 		Arbitrary<Identifier> identifiers = Arbitraries.of(IDENTIFIERS);
 		Arbitrary<Operation> blocks = Combinators.combine(identifiers, names, lengths).as(Operation.BlockFor::new);
 		Arbitrary<Operation> denials = Combinators
-			.combine(Arbitraries.of(policies(forms)), identifiers, Arbitraries.longs().between(1, 3))
+			.combine(Arbitraries.of(policies), identifiers, Arbitraries.longs().between(1, 3))
 			.as((policy, identifier,
 					number) -> new Operation.CountDenials(new Charge(policy, List.of(identifier), number)));
 		Arbitrary<Operation> unblocks = Combinators.combine(identifiers, names).as(Operation.Unblock::new);
 		return listOf(MOST_OPERATIONS,
-				Arbitraries.frequencyOf(Tuple.of(12, counts(forms)), Tuple.of(7, times), Tuple.of(4, blocks),
+				Arbitraries.frequencyOf(Tuple.of(12, counts), Tuple.of(7, times), Tuple.of(4, blocks),
 						Tuple.of(2, unblocks), Tuple.of(1, denials),
 						Tuple.of(2, Arbitraries.create(Operation.ListBlocks::new))));
 	}
@@ -195,8 +213,8 @@ final class OperationSequences {
 		return elements.list().ofMaxSize(most).withSizeDistribution(RandomDistribution.uniform());
 	}
 
-	private static Arbitrary<Operation> counts(List<RateLimitRequest> forms) {
-		Arbitrary<RateLimitRequest> requests = requests(forms);
+	private static Arbitrary<Operation> counts(List<RateLimitRequest> forms, boolean inCluster) {
+		Arbitrary<RateLimitRequest> requests = requests(forms, inCluster);
 		Arbitrary<Identifier> identifiers = Arbitraries.of(IDENTIFIERS);
 		List<Policy> policies = policies(forms);
 		List<Policy> remembered = policies.stream()
@@ -261,15 +279,15 @@ final class OperationSequences {
 				.as(RateLimitRequest::new));
 	}
 
-	private static Arbitrary<RateLimitRequest> requests(List<RateLimitRequest> forms) {
-		return Arbitraries.oneOf(forms.stream().map(OperationSequences::requests).toList());
+	private static Arbitrary<RateLimitRequest> requests(List<RateLimitRequest> forms, boolean inCluster) {
+		return Arbitraries.oneOf(forms.stream().map((form) -> requests(form, inCluster)).toList());
 	}
 
-	private static Arbitrary<RateLimitRequest> requests(RateLimitRequest form) {
+	private static Arbitrary<RateLimitRequest> requests(RateLimitRequest form, boolean inCluster) {
 		Arbitrary<String> metadata = Arbitraries.frequencyOf(Tuple.of(2, Arbitraries.just("")),
 				Tuple.of(2, Arbitraries.of("a", "request-1", "\uD83D\uDE00 \u00fc\u0000\n", "x".repeat(256))));
 		Arbitrary<List<Charge>> charges = Combinators
-			.combine(form.charges().stream().map(OperationSequences::charges).toList())
+			.combine(form.charges().stream().map((charge) -> charges(charge, inCluster)).toList())
 			.as((some) -> some);
 		// Few, so that calls are met again.
 		Arbitrary<Long> calls = Arbitraries.of(0L, 1L, 2L, RateLimitRequest.MAX_CALL);
@@ -279,9 +297,10 @@ final class OperationSequences {
 	/**
 	 * Mostly with the quotas as they are; sometimes with others, on the same Redis keys.
 	 */
-	private static Arbitrary<Charge> charges(Charge form) {
+	private static Arbitrary<Charge> charges(Charge form, boolean inCluster) {
+		boolean changes = !inCluster || !form.policy().algorithm().script().equals("bucket");
 		Arbitrary<Policy> policies = Arbitraries.frequencyOf(Tuple.of(4, Arbitraries.just(form.policy())),
-				Tuple.of(1, otherQuotas(form.policy())));
+				Tuple.of(1, changes ? otherQuotas(form.policy()) : Arbitraries.just(form.policy())));
 		return Combinators.combine(policies, costs())
 			.as((policy, cost) -> new Charge(policy, form.identifiers(), cost.applyAsLong(smallestQuota(policy)),
 					form.shadow()));

@@ -2,13 +2,10 @@ package io.github.ratelimit.redis;
 
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
-import java.net.URI;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Identifier;
@@ -24,6 +21,7 @@ import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.outage.LocalRateLimiter;
 import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.outage.OutageRateLimiter;
+import io.github.ratelimit.test.ClusterProxies;
 import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
@@ -32,8 +30,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import redis.clients.jedis.DefaultJedisClientConfig;
-import redis.clients.jedis.HostAndPort;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -87,20 +83,12 @@ class ParkedCallersIT {
 	@Test
 	void callerOfSeveralNodesHoldsNoMonitor() throws Exception {
 		TestCluster cluster = TestCluster.shared();
-		Map<HostAndPort, FaultyProxy> proxies = cluster.addresses()
-			.stream()
-			.collect(Collectors.toMap(Function.identity(), (node) -> new FaultyProxy(URI.create("redis://" + node))));
-		DefaultJedisClientConfig config = DefaultJedisClientConfig.builder()
-			.hostAndPortMapper((node) -> new HostAndPort("127.0.0.1", proxies.get(node).uri().getPort()))
-			.build();
 		RateLimitRequest request = RateLimitRequest.of(POLICY,
 				ClusterKeys.onDifferentMasters(cluster).toArray(Identifier[]::new));
-		try (RedisConnections redis = cluster.connections().config(config).timeBudget(LONG).build()) {
+		try (ClusterProxies proxies = new ClusterProxies(cluster);
+				RedisConnections redis = cluster.connections().config(proxies.config()).timeBudget(LONG).build()) {
 			RateLimiter limiter = scripts(redis);
-			assertHoldsNoMonitor(() -> limiter.tryAcquire(request), proxies.values().toArray(FaultyProxy[]::new));
-		}
-		finally {
-			proxies.values().forEach(FaultyProxy::close);
+			assertHoldsNoMonitor(() -> limiter.tryAcquire(request), proxies.all().toArray(FaultyProxy[]::new));
 		}
 	}
 

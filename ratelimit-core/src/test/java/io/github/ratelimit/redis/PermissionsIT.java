@@ -66,6 +66,9 @@ class PermissionsIT {
 				operations.add(() -> limiter.series(windows, blocked));
 				operations.add(() -> limiter.entries(large(), blocked));
 				operations.add(() -> limiter.tryAcquire(large(), Identifier.GLOBAL));
+				// A script that was forgotten is loaded to stay.
+				operations.add(TestRedis.client()::scriptFlush);
+				operations.add(() -> limiter.tryAcquire(large(), Identifier.GLOBAL));
 				return operations;
 			}
 		},
@@ -138,7 +141,8 @@ class PermissionsIT {
 					this.admin.scriptFlush();
 					store.operations(redis, this.keyPrefix).forEach(PermissionsIT::attempt);
 				}
-				assertThat(refused(user)).as("without " + command).containsExactly(command.substring(1));
+				assertThat(refused(user)).as("without " + command)
+					.containsExactly(withoutSubcommand(command.substring(1)));
 			}
 		}
 	}
@@ -157,8 +161,13 @@ class PermissionsIT {
 		return this.admin.aclLog()
 			.stream()
 			.filter((entry) -> entry.getUsername().equals(user))
-			.map((entry) -> entry.getObject())
+			.map((entry) -> withoutSubcommand(entry.getObject()))
 			.collect(Collectors.toSet());
+	}
+
+	/** Only recent servers log it. */
+	private static String withoutSubcommand(String command) {
+		return command.replaceFirst("\\|.*", "");
 	}
 
 	private void fillLog() {

@@ -96,7 +96,7 @@ class PipelineClockIT {
 	}
 
 	@Test
-	void firstRequestWindowIsDecidedAsInMemoryWhateverTheClockDoes() {
+	void firstRequestWindowDecidesAsInMemoryByAnyClock() {
 		for (int seed = 0; seed < 50; seed++) {
 			Random random = new Random(seed);
 			Policy policy = Policy.of("api" + seed, new FirstRequestWindow(), Limit.parse("5/m"))
@@ -114,7 +114,7 @@ class PipelineClockIT {
 
 	/** As it is when the clock of the server was set back. */
 	@Test
-	void firstRequestWindowThatEndsTooLateByTheServersClockLastsOneWindowMore() {
+	void overlongFirstRequestWindowLastsOneWindowMore() {
 		RateLimiter byServer = PipelineRateLimiterIT.create(this.keyPrefix);
 		Policy policy = Policy.of("api", new FirstRequestWindow(), Limit.parse("5/h"));
 		byServer.tryAcquire(policy, ALICE, 5);

@@ -16,7 +16,6 @@ import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.redis.connection.DirectServers;
-import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
@@ -24,16 +23,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import redis.clients.jedis.DefaultJedisClientConfig;
-import redis.clients.jedis.HostAndPort;
-import redis.clients.jedis.Jedis;
-import redis.clients.jedis.UnifiedJedis;
-import redis.clients.jedis.exceptions.JedisAccessControlException;
 import redis.clients.jedis.exceptions.JedisConnectionException;
-import redis.clients.jedis.util.JedisClusterCRC16;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * What a request without scripts costs: which commands the server executes, and how often
@@ -96,7 +88,7 @@ class PipelineCommandsIT {
 	}
 
 	@Test
-	void chargeOfAllAlgorithmsIsOneRoundTripWhetherItIsAllowedOrNot() {
+	void chargeOfAllAlgorithmsIsOneRoundTrip() {
 		RateLimitRequest request = everything();
 		for (int i = 0; i < 5; i++) {
 			this.limiter.charge(request);
@@ -133,7 +125,7 @@ class PipelineCommandsIT {
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	void requestStaysDeniedAndQuotaHeldWhenItCannotBeTakenBack(Algorithm algorithm) {
+	void requestStaysDeniedWhenItCannotBeCancelled(Algorithm algorithm) {
 		Policy policy = policy("api", algorithm);
 		this.limiter.tryAcquire(policy, ALICE, 2);
 		this.servers.before(2, () -> {
@@ -163,7 +155,7 @@ class PipelineCommandsIT {
 
 	/** What is given back must not fall into the next window. */
 	@Test
-	void nothingIsGivenBackShortlyBeforeAFirstRequestWindowEnds() throws InterruptedException {
+	void nothingIsGivenBackShortlyBeforeTheWindowEnds() throws InterruptedException {
 		Policy full = Policy.of("full", new FixedWindow(), Limit.parse("1/3650d"));
 		this.limiter.tryAcquire(full, ALICE);
 		this.monitor.commands();
@@ -188,7 +180,7 @@ class PipelineCommandsIT {
 	}
 
 	@Test
-	void countOfTheWindowBeforeIsReadUntilItIsSettledAndThenOnce() throws InterruptedException {
+	void previousWindowIsReadOnceAfterItIsFinal() throws InterruptedException {
 		RateLimiter later = PipelineRateLimiterIT.create(this.servers, this.keyPrefix).withClock(this.clock);
 		Policy policy = Policy.of("api", new SlidingWindowCounter(), Limit.parse("100/m"));
 		this.clock.set("2026-03-01T11:59:50Z");
@@ -220,7 +212,7 @@ class PipelineCommandsIT {
 	}
 
 	@Test
-	void requestThatIsNeverAllowedAndPeekAndCostOfZeroWriteNothing() throws InterruptedException {
+	void impossibleCostsAndPeeksWriteNothing() throws InterruptedException {
 		RateLimitRequest request = everything();
 		Policy small = Policy.of("small", new FixedWindow(), Limit.parse("1/3650d"));
 		this.limiter.tryAcquire(RateLimitRequest.of(request.charges().get(0), request.charges().get(1),
@@ -241,46 +233,6 @@ class PipelineCommandsIT {
 		this.monitor.commands();
 		this.limiter.refund(RateLimitRequest.of(policy, ALICE));
 		assertThat(this.monitor.commands()).containsExactly("MGET", "SET", "DECRBY");
-	}
-
-	@Test
-	void redisKeysOfAnIdentifierShareASlot() {
-		RateLimitRequest request = new RateLimitRequest(
-				everything().charges().stream().map((charge) -> Charge.of(charge.policy(), ALICE)).toList());
-		this.limiter.tryAcquire(request);
-		assertThat(TestRedis.client().keys(this.keyPrefix + ":*")).hasSize(8)
-			.allSatisfy((key) -> assertThat(JedisClusterCRC16.getSlot(key))
-				.isEqualTo(JedisClusterCRC16.getSlot("user:alice")));
-	}
-
-	@Test
-	void userWhoMayNotScriptIsEnough() {
-		String user = this.keyPrefix;
-		try (Jedis admin = new Jedis(TestRedis.uri())) {
-			admin.aclSetUser(user, "on", ">secret", "~" + this.keyPrefix + ":*", "+@all", "-@scripting");
-		}
-		DefaultJedisClientConfig config = DefaultJedisClientConfig.builder().user(user).password("secret").build();
-		try (UnifiedJedis jedis = JedisClients
-			.create(new HostAndPort(TestRedis.uri().getHost(), TestRedis.uri().getPort()), config)) {
-			assertThatExceptionOfType(JedisAccessControlException.class).isThrownBy(() -> jedis.eval("return 1"));
-			RateLimiter limited = PipelineRateLimiterIT.create(DirectServers.of(TestRedis.uri(), user, "secret"),
-					this.keyPrefix);
-			RateLimitRequest request = everything();
-			for (int i = 0; i < 3; i++) {
-				assertThat(limited.tryAcquire(request).allowed()).isTrue();
-			}
-			assertThat(limited.tryAcquire(request).allowed()).isFalse();
-			limited.refund(request);
-			assertThat(limited.tryAcquire(request).allowed()).isTrue();
-			request.charges().forEach((charge) -> limited.reset(charge.policy(), ALICE));
-			assertThat(limited.peek(request).violated()).extracting((status) -> status.identifier())
-				.containsOnly(ADDRESS);
-		}
-		finally {
-			try (Jedis admin = new Jedis(TestRedis.uri())) {
-				admin.aclDelUser(user);
-			}
-		}
 	}
 
 }

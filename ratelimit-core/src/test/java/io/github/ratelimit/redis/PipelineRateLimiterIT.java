@@ -16,29 +16,20 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Penalty;
+import io.github.ratelimit.PenaltyListener;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.algorithm.FirstRequestWindow;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingWindow;
-import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.redis.connection.Call;
 import io.github.ratelimit.redis.connection.DirectServers;
 import io.github.ratelimit.redis.connection.Servers;
 import io.github.ratelimit.redis.script.RedisKeys;
-import io.github.ratelimit.test.ChangeContract;
-import io.github.ratelimit.test.ChargeContract;
-import io.github.ratelimit.test.CountDeniedContract;
-import io.github.ratelimit.test.DecisionContract;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.PipelineContract;
 import io.github.ratelimit.test.RateLimiterContract;
-import io.github.ratelimit.test.RefundContract;
-import io.github.ratelimit.test.ShadowContract;
 import io.github.ratelimit.test.TestRedis;
-import io.github.ratelimit.test.WaitContract;
-import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -47,10 +38,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * The contracts for the algorithms that plain commands can express, and the one of their
- * own instead of that of clocks.
+ * Plain commands on one server.
  */
-class PipelineRateLimiterIT {
+class PipelineRateLimiterIT extends PipelineContracts {
 
 	/** On a busy machine an answer may take long. */
 	private static final Duration BUDGET = Duration.ofSeconds(5);
@@ -67,6 +57,11 @@ class PipelineRateLimiterIT {
 		return PipelineContract.algorithms();
 	}
 
+	@Override
+	public RateLimiter create(InstantSource clock, PenaltyListener listener) {
+		return create(clock);
+	}
+
 	private static RateLimiter create(InstantSource clock) {
 		return create(TestRedis.newKeyPrefix()).withClock(clock);
 	}
@@ -77,8 +72,8 @@ class PipelineRateLimiterIT {
 	}
 
 	static PipelineRateLimiter create(Servers servers, String keyPrefix) {
-		return new PipelineRateLimiter(
-				new io.github.ratelimit.redis.pipeline.PlainCommands(servers, BUDGET, new RedisKeys(keyPrefix)));
+		return new PipelineRateLimiter(new io.github.ratelimit.redis.pipeline.PlainCommands(servers, BUDGET,
+				() -> System.nanoTime() + BUDGET.toNanos(), new RedisKeys(keyPrefix)));
 	}
 
 	static Stream<Algorithm> unsupportedAlgorithms() {
@@ -221,126 +216,6 @@ class PipelineRateLimiterIT {
 
 	private static long remaining(RateLimiter limiter, Policy policy, Identifier identifier) {
 		return limiter.peek(RateLimitRequest.of(policy, identifier)).statuses().get(0).remaining();
-	}
-
-	@Nested
-	class Decisions extends DecisionContract {
-
-		/** Hides the algorithms of the contract. */
-		public static Stream<Algorithm> algorithms() {
-			return PipelineRateLimiterIT.algorithms();
-		}
-
-		@Override
-		protected RateLimiter newRateLimiter(InstantSource clock) {
-			return create(clock);
-		}
-
-	}
-
-	@Nested
-	class Waits extends WaitContract {
-
-		/** Hides the algorithms of the contract. */
-		public static Stream<Algorithm> algorithms() {
-			return PipelineRateLimiterIT.algorithms();
-		}
-
-		@Override
-		protected RateLimiter newRateLimiter(InstantSource clock) {
-			return create(clock);
-		}
-
-	}
-
-	@Nested
-	class CountedDenials extends CountDeniedContract {
-
-		/** Hides the algorithms of the contract. */
-		public static Stream<Algorithm> algorithms() {
-			return PipelineRateLimiterIT.algorithms();
-		}
-
-		@Override
-		protected RateLimiter newRateLimiter(InstantSource clock) {
-			return create(clock);
-		}
-
-	}
-
-	@Nested
-	class Shadows extends ShadowContract {
-
-		/** Hides the algorithms of the contract. */
-		public static Stream<Algorithm> algorithms() {
-			return PipelineRateLimiterIT.algorithms();
-		}
-
-		@Override
-		protected RateLimiter newRateLimiter(InstantSource clock) {
-			return create(clock);
-		}
-
-	}
-
-	@Nested
-	class Charges extends ChargeContract {
-
-		/** Hides the algorithms of the contract. */
-		public static Stream<Algorithm> algorithms() {
-			return PipelineRateLimiterIT.algorithms();
-		}
-
-		@Override
-		protected RateLimiter newRateLimiter(InstantSource clock) {
-			return create(clock);
-		}
-
-	}
-
-	@Nested
-	class Refunds extends RefundContract {
-
-		/** Hides the algorithms of the contract. */
-		public static Stream<Algorithm> algorithms() {
-			return PipelineRateLimiterIT.algorithms();
-		}
-
-		@Override
-		protected RateLimiter newRateLimiter(InstantSource clock) {
-			return create(clock);
-		}
-
-	}
-
-	@Nested
-	class Changes extends ChangeContract {
-
-		/** Hides the algorithms of the contract. */
-		public static Stream<Algorithm> algorithms() {
-			return PipelineRateLimiterIT.algorithms();
-		}
-
-		@Override
-		protected Stream<Algorithm> supportedAlgorithms() {
-			return algorithms();
-		}
-
-		@Override
-		protected RateLimiter newRateLimiter(InstantSource clock) {
-			return create(clock);
-		}
-
-	}
-
-	@Nested
-	class PlainCommands extends PipelineContract {
-
-		@Override
-		protected RateLimiter newRateLimiter(InstantSource clock) {
-			return create(clock);
-		}
-
 	}
 
 }

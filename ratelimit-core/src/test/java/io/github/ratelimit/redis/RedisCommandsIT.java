@@ -1,20 +1,24 @@
 package io.github.ratelimit.redis;
 
 import java.time.Duration;
-import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
-import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -27,14 +31,14 @@ class RedisCommandsIT {
 
 	private static final Identifier ADDRESS = Identifier.ip("203.0.113.7");
 
+	private static final Policy POLICY = Policy.of("api", new SlidingLog(), Limit.parse("10/3650d"),
+			Limit.parse("5/365d"), Limit.parse("3/100d"));
+
+	private static final Policy TOTAL = Policy.of("total", new FixedWindow(), Limit.parse("7/3650d"));
+
 	private final String keyPrefix = TestRedis.newKeyPrefix();
 
-	private final RateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
-
-	private final Policy policy = Policy.of("api", new SlidingLog(), Limit.parse("10/3650d"), Limit.parse("5/365d"),
-			Limit.parse("3/100d"));
-
-	private final Policy total = Policy.of("total", new FixedWindow(), Limit.parse("7/3650d"));
+	private final RedisRateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
 
 	private RedisMonitor monitor;
 
@@ -46,27 +50,25 @@ class RedisCommandsIT {
 
 	/** Of all forms of requests in the tests, for others than theirs. */
 	private void loadScripts() {
-		RedisRateLimiter history = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
 		Identifier other = Identifier.user("loads");
 		Identifier another = Identifier.user("loads too");
 		Identifier third = Identifier.user("loads as well");
-		RateLimitRequest one = RateLimitRequest.of(this.policy, other);
-		RateLimitRequest two = RateLimitRequest.of(this.policy, other, another);
+		RateLimitRequest one = RateLimitRequest.of(POLICY, other);
+		RateLimitRequest two = RateLimitRequest.of(POLICY, other, another);
 		this.limiter.tryAcquire(one);
 		this.limiter.tryAcquire(two);
-		this.limiter
-			.tryAcquire(RateLimitRequest.of(Charge.of(this.policy, other, another), Charge.of(this.total, third)));
-		this.limiter.tryAcquire(RateLimitRequest.of(Charge.of(this.total, another), Charge.of(this.policy, other)));
-		RateLimitRequest shadow = RateLimitRequest.of(Charge.of(this.total, another).inShadow());
+		this.limiter.tryAcquire(RateLimitRequest.of(Charge.of(POLICY, other, another), Charge.of(TOTAL, third)));
+		this.limiter.tryAcquire(RateLimitRequest.of(Charge.of(TOTAL, another), Charge.of(POLICY, other)));
+		RateLimitRequest shadow = RateLimitRequest.of(Charge.of(TOTAL, another).inShadow());
 		this.limiter.tryAcquire(shadow);
-		this.limiter.tryAcquire(RateLimitRequest.of(shadow.charges().get(0), Charge.of(this.policy, other)));
+		this.limiter.tryAcquire(RateLimitRequest.of(shadow.charges().get(0), Charge.of(POLICY, other)));
 		this.limiter.peek(one);
 		this.limiter.refund(two);
-		history.entries(this.policy, other);
-		this.limiter.reset(this.policy, other);
-		this.limiter.reset(this.policy, another);
-		this.limiter.reset(this.total, another);
-		this.limiter.reset(this.total, third);
+		this.limiter.entries(POLICY, other);
+		this.limiter.reset(POLICY, other);
+		this.limiter.reset(POLICY, another);
+		this.limiter.reset(TOTAL, another);
+		this.limiter.reset(TOTAL, third);
 	}
 
 	@AfterEach
@@ -74,23 +76,46 @@ class RedisCommandsIT {
 		this.monitor.close();
 	}
 
-	@Test
-	void requestWithSeveralLimitsAndIdentifiersIsOneCall() throws InterruptedException {
-		this.limiter.tryAcquire(RateLimitRequest.of(this.policy, ALICE, ADDRESS));
-		assertThat(this.monitor.commands()).containsExactly("EVALSHA", " TIME", " MGET", " SET", " SET");
+	/** Each call, what has been used before it, and which commands it is. */
+	static Stream<Arguments> calls() {
+		RateLimitRequest both = RateLimitRequest.of(POLICY, ALICE, ADDRESS);
+		RateLimitRequest two = RateLimitRequest.of(Charge.of(POLICY, ALICE, ADDRESS),
+				Charge.of(TOTAL, Identifier.GLOBAL));
+		RateLimitRequest costly = RateLimitRequest.of(Charge.of(TOTAL, Identifier.GLOBAL),
+				Charge.of(POLICY, ALICE).withCost(2));
+		return Stream.of(
+				call("several limits and identifiers", 0, "EVALSHA TIME MGET SET SET",
+						(limiter) -> limiter.tryAcquire(both)),
+				call("several policies and algorithms", 0, "EVALSHA TIME MGET SET SET SET",
+						(limiter) -> limiter.tryAcquire(two)),
+				call("denied", 2, "EVALSHA TIME MGET", (limiter) -> limiter.tryAcquire(costly)),
+				call("never allowed", 0, "EVALSHA TIME MGET", (limiter) -> limiter.tryAcquire(POLICY, ALICE, 4)),
+				call("peek", 1, "EVALSHA TIME MGET", (limiter) -> limiter.peek(RateLimitRequest.of(POLICY, ALICE))),
+				call("cost of 0", 1, "EVALSHA TIME MGET", (limiter) -> limiter.tryAcquire(POLICY, ALICE, 0)),
+				call("refund of a part", 2, "EVALSHA TIME MGET SET", (limiter) -> limiter.refund(both)),
+				call("refund of all", 1, "EVALSHA TIME MGET DEL", (limiter) -> limiter.refund(both)),
+				call("history", 1, "EVALSHA TIME MGET", (limiter) -> limiter.entries(POLICY, ALICE)),
+				call("reset", 0, "DEL", (limiter) -> limiter.reset(POLICY, ALICE)));
 	}
 
-	@Test
-	void requestWithSeveralPoliciesAndAlgorithmsIsOneCall() throws InterruptedException {
-		this.limiter.tryAcquire(
-				RateLimitRequest.of(Charge.of(this.policy, ALICE, ADDRESS), Charge.of(this.total, Identifier.GLOBAL)));
-		assertThat(this.monitor.commands()).containsExactly("EVALSHA", " TIME", " MGET", " SET", " SET", " SET");
+	private static Arguments call(String name, int used, String commands, Consumer<RedisRateLimiter> call) {
+		return Arguments.of(Named.of(name, call), used, commands);
+	}
+
+	@ParameterizedTest
+	@MethodSource("calls")
+	void callIsOneRoundTripThatWritesNoMoreThanItMust(Consumer<RedisRateLimiter> call, long used, String commands)
+			throws InterruptedException {
+		this.limiter.tryAcquire(POLICY, ALICE, used);
+		this.monitor.commands();
+		call.accept(this.limiter);
+		assertThat(this.monitor.commands()).containsExactly(commands.replace(" ", "| ").split("\\|"));
 	}
 
 	@Test
 	void policiesInShadowModeAreDecidedInTheSameCall() throws InterruptedException {
-		RateLimitRequest request = RateLimitRequest.of(Charge.of(this.total, Identifier.GLOBAL).withCost(2).inShadow(),
-				Charge.of(this.policy, ALICE).withCost(1));
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(TOTAL, Identifier.GLOBAL).withCost(2).inShadow(),
+				Charge.of(POLICY, ALICE).withCost(1));
 		for (int i = 0; i < 3; i++) {
 			assertThat(this.limiter.tryAcquire(request).allowed()).isTrue();
 		}
@@ -105,86 +130,21 @@ class RedisCommandsIT {
 	}
 
 	@Test
-	void deniedRequestWritesNothing() throws InterruptedException {
-		RateLimitRequest request = RateLimitRequest.of(Charge.of(this.total, Identifier.GLOBAL),
-				Charge.of(this.policy, ALICE).withCost(2));
-		assertThat(this.limiter.tryAcquire(request).allowed()).isTrue();
+	void blocksAreReadInTheSameCall() throws InterruptedException {
+		this.limiter.block(ADDRESS, null, Duration.ofHours(1), "");
+		this.limiter.unblock(ADDRESS, null);
+		this.limiter.blocks();
 		this.monitor.commands();
-		assertThat(this.limiter.tryAcquire(request).allowed()).isFalse();
-		assertThat(this.monitor.commands()).containsExactly("EVALSHA", " TIME", " MGET");
-	}
-
-	@Test
-	void requestThatIsNeverAllowedWritesNothing() throws InterruptedException {
-		this.limiter.tryAcquire(this.policy, ALICE, 4);
-		assertThat(this.monitor.commands()).containsExactly("EVALSHA", " TIME", " MGET");
-	}
-
-	@Test
-	void peekAndCostOfZeroWriteNothing() throws InterruptedException {
-		this.limiter.tryAcquire(this.policy, ALICE);
-		this.monitor.commands();
-		this.limiter.peek(RateLimitRequest.of(this.policy, ALICE));
-		this.limiter.tryAcquire(this.policy, ALICE, 0);
-		assertThat(this.monitor.commands()).containsExactly("EVALSHA", " TIME", " MGET", "EVALSHA", " TIME", " MGET");
-	}
-
-	@Test
-	void refundIsOneCall() throws InterruptedException {
-		this.limiter.tryAcquire(this.policy, ALICE, 2);
-		this.monitor.commands();
-		RateLimitRequest request = RateLimitRequest.of(this.policy, ALICE, ADDRESS);
-		this.limiter.refund(request);
-		this.limiter.refund(request);
-		assertThat(this.monitor.commands()).containsExactly("EVALSHA", " TIME", " MGET", " SET", "EVALSHA", " TIME",
-				" MGET", " DEL");
-	}
-
-	@Test
-	void blocksAreReadInTheSameCallAndNothingIsScanned() throws InterruptedException {
-		RedisRateLimiter blocks = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
-		blocks.block(ADDRESS, null, Duration.ofHours(1), "");
-		blocks.unblock(ADDRESS, null);
-		blocks.blocks();
-		this.monitor.commands();
-		blocks.block(ALICE, null, Duration.ofHours(1), "scraping");
+		this.limiter.block(ALICE, null, Duration.ofHours(1), "scraping");
 		assertThat(this.monitor.commands()).containsExactly("EVALSHA", " TIME", " MGET", " SET", " PEXPIREAT", " TYPE",
 				" ZADD", " ZRANGEBYSCORE", " ZRANGE", " PEXPIREAT", " TYPE", " HSET", " PEXPIREAT");
-		assertThat(blocks.tryAcquire(this.policy, ALICE).allowed()).isFalse();
+		assertThat(this.limiter.tryAcquire(POLICY, ALICE).allowed()).isFalse();
 		assertThat(this.monitor.commands()).containsExactly("EVALSHA", " TIME", " MGET");
-		assertThat(blocks.blocks()).hasSize(1);
+		assertThat(this.limiter.blocks()).hasSize(1);
 		assertThat(this.monitor.commands()).containsExactly("EVALSHA", " TIME", " TYPE", " HVALS");
-		blocks.unblock(ALICE, null);
+		this.limiter.unblock(ALICE, null);
 		assertThat(this.monitor.commands()).containsExactly("EVALSHA", " TIME", " MGET", " DEL", " TYPE",
 				" ZRANGEBYSCORE", " ZRANGE", " ZREM", " TYPE", " HDEL");
-	}
-
-	@Test
-	void historyIsOneCallThatWritesNothing() throws InterruptedException {
-		RedisRateLimiter history = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
-		history.tryAcquire(this.policy, ALICE);
-		this.monitor.commands();
-		assertThat(history.entries(this.policy, ALICE)).hasSize(1);
-		assertThat(this.monitor.commands()).containsExactly("EVALSHA", " TIME", " MGET");
-	}
-
-	@Test
-	void resetIsOneCall() throws InterruptedException {
-		this.limiter.reset(this.policy, ALICE);
-		assertThat(this.monitor.commands()).isEqualTo(List.of("DEL"));
-	}
-
-	@Test
-	void textOfAScriptIsSentOnlyOnce() throws InterruptedException {
-		TestRedis.client().scriptFlush();
-		for (int i = 0; i < 3; i++) {
-			assertThat(this.limiter.tryAcquire(this.total, ALICE).allowed()).isTrue();
-		}
-		assertThat(this.monitor.commands()).filteredOn((command) -> !command.startsWith(" "))
-			.containsExactly("EVALSHA", "EVAL", "EVALSHA", "EVALSHA");
-		RateLimiter other = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
-		assertThat(other.tryAcquire(this.total, ALICE).statuses().get(0).remaining()).isEqualTo(3);
-		assertThat(this.monitor.commands()).startsWith("EVALSHA").doesNotContain("EVAL");
 	}
 
 }

@@ -15,8 +15,8 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
-import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.test.JedisClients;
+import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -24,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
@@ -52,6 +53,19 @@ class RedisErrorKindIT {
 			jedis.configSet("maxmemory", "1");
 			assertFails(RedisErrorKind.OOM, "");
 		});
+	}
+
+	@Test
+	void nodeOfAClusterNamesTheWayOut() {
+		TestCluster cluster = TestCluster.shared();
+		HostAndPort other = cluster.otherMasters(ClusterKeys.slot(Identifier.user("alice"))).get(0).address();
+		try (RedisConnections redis = RedisConnections.server(other).timeBudget(Duration.ofSeconds(20)).build()) {
+			assertThatExceptionOfType(StoreException.class)
+				.isThrownBy(() -> RedisRateLimiter.of(redis).tryAcquire(REQUEST))
+				.satisfies((ex) -> assertThat(ex.reason()).contains("MOVED", "RedisConnections.cluster",
+						"ratelimit.redis.cluster.nodes"))
+				.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.ERROR_REPLY));
+		}
 	}
 
 	@Test
@@ -158,42 +172,6 @@ class RedisErrorKindIT {
 	@Test
 	void unknownCommandIsErrorReply() {
 		withServer((jedis) -> assertFails(RedisErrorKind.ERROR_REPLY, ""), "rename-command EVALSHA \"\"");
-	}
-
-	@Test
-	void answerThatIsNoneIsWrongReply() {
-		try (AnsweringServer server = new AnsweringServer("+OK\r\n");
-				RedisConnections redis = TestRedis.connections(server.uri()).build()) {
-			assertFails(RedisErrorKind.WRONG_REPLY, redis);
-		}
-	}
-
-	@Test
-	void keyOfAnotherTypeIsNoFailure() {
-		withServer((jedis) -> {
-			RedisRateLimiter limiter = RedisRateLimiter.of(connect(""));
-			for (Policy policy : new Policy[] { POLICY, Policy.of("log", new SlidingLog(), Limit.parse("5/d")) }) {
-				limiter.tryAcquire(policy, Identifier.user("alice"));
-				for (String key : jedis.keys("*")) {
-					jedis.del(key);
-					jedis.sadd(key, "something else");
-				}
-				assertThat(limiter.tryAcquire(policy, Identifier.user("alice")).statuses().get(0).remaining())
-					.isEqualTo(4);
-				jedis.flushAll();
-			}
-		});
-	}
-
-	@Test
-	void scriptsThatAreForgottenAreNoFailure() {
-		withServer((jedis) -> {
-			RedisRateLimiter limiter = RedisRateLimiter.of(connect(""));
-			for (long remaining = 4; remaining >= 0; remaining--) {
-				assertThat(limiter.tryAcquire(REQUEST).statuses().get(0).remaining()).isEqualTo(remaining);
-				jedis.scriptFlush();
-			}
-		});
 	}
 
 	/** As servers of other versions say it, and what only one of them says. */

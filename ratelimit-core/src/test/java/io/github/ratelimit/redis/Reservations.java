@@ -10,6 +10,7 @@ import io.github.ratelimit.redis.script.RedisKeys;
 import io.github.ratelimit.redis.script.Scope;
 import io.github.ratelimit.redis.script.ScriptCall;
 import io.github.ratelimit.redis.script.Scripts;
+import io.github.ratelimit.redis.script.template.Composer;
 import io.github.ratelimit.test.TestRedis;
 
 /**
@@ -23,7 +24,7 @@ final class Reservations {
 
 	Reservations(RedisConnections redis, String keyPrefix, InstantSource clock) {
 		this.servers = redis.servers();
-		this.scripts = new Scripts(new RedisKeys(keyPrefix), this.servers, clock);
+		this.scripts = new Scripts(new RedisKeys(keyPrefix), this.servers, clock, Composer::compose);
 	}
 
 	Answer reserve(RateLimitRequest request) {
@@ -36,7 +37,7 @@ final class Reservations {
 
 	/** Cancels a reservation in all policies. */
 	Answer cancel(RateLimitRequest request, Scope scope, long reservedAt) {
-		return answer(this.scripts.cancel(request, scope, (charge) -> false, reservedAt, deadline()));
+		return answer(this.scripts.cancel(request, scope, (charge) -> -1, reservedAt, deadline()));
 	}
 
 	private Answer answer(ScriptCall call) {

@@ -1,14 +1,12 @@
 package io.github.ratelimit.redis;
 
+import java.net.URI;
+import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.IntStream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Identifier;
@@ -17,9 +15,17 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.TestRedis;
+import io.github.ratelimit.test.Threads;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import redis.clients.jedis.UnifiedJedis;
+import redis.embedded.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -28,6 +34,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * them.
  */
 class ScriptLoadingIT {
+
+	private static final Logger logger = LoggerFactory.getLogger(ScriptLoadingIT.class);
 
 	private static final Identifier ALICE = Identifier.user("alice");
 
@@ -59,39 +67,117 @@ class ScriptLoadingIT {
 		Policy policy = new Policy("api", algorithm, List.of(new Limit(1000, Limit.MAX_WINDOW)));
 		AtomicBoolean done = new AtomicBoolean();
 		AtomicInteger flushes = new AtomicInteger();
-		ExecutorService executor = Executors.newFixedThreadPool(THREADS + 1);
+		LongAdder allowed = new LongAdder();
+		CompletableFuture<Void> flusher = CompletableFuture.runAsync(() -> {
+			while (!done.get()) {
+				TestRedis.client().scriptFlush();
+				flushes.incrementAndGet();
+			}
+		});
 		try {
-			Future<?> flusher = executor.submit(() -> {
-				while (!done.get()) {
-					TestRedis.client().scriptFlush();
-					flushes.incrementAndGet();
-				}
-			});
-			assertThat(acquireFromAllThreads(executor, policy, 300)).isEqualTo(1000);
-			done.set(true);
-			flusher.get();
+			Threads.run(THREADS, 300,
+					(thread, attempt) -> allowed.add(this.limiter.tryAcquire(policy, ALICE).allowed() ? 1 : 0));
 		}
 		finally {
 			done.set(true);
-			executor.shutdownNow();
 		}
+		flusher.join();
+		assertThat(allowed.sum()).isEqualTo(1000);
 		assertThat(flushes).hasPositiveValue();
 		assertThat(this.limiter.peek(RateLimitRequest.of(policy, ALICE)).statuses()).extracting(LimitStatus::remaining)
 			.containsExactly(0L);
 	}
 
-	private long acquireFromAllThreads(ExecutorService executor, Policy policy, int attempts)
-			throws InterruptedException, ExecutionException {
-		List<Future<Long>> results = executor.invokeAll(IntStream.range(0, THREADS)
-			.mapToObj((thread) -> (Callable<Long>) () -> IntStream.range(0, attempts)
-				.filter((attempt) -> this.limiter.tryAcquire(policy, ALICE).allowed())
-				.count())
-			.toList());
-		long allowed = 0;
-		for (Future<Long> result : results) {
-			allowed += result.get();
+	/** Recent servers forget scripts that came by EVAL when there are many. */
+	@Test
+	void scriptIsLoadedToStayWhenItWasForgotten() {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port);
+		try (UnifiedJedis jedis = JedisClients.create("127.0.0.1", port);
+				RedisConnections redis = TestRedis.connections(URI.create("redis://127.0.0.1:" + port)).build()) {
+			RateLimiter limiter = RedisRateLimiter.of(redis);
+			acquire(limiter, 20);
+			assertThat(calls(jedis, "eval")).isEqualTo(20);
+			assertThat(calls(jedis, "script")).isZero();
+			jedis.scriptFlush();
+			acquire(limiter, 20);
+			assertThat(calls(jedis, "script")).as("loaded, and flushed once").isEqualTo(20 + 1);
+			long evals = calls(jedis, "eval");
+			acquire(limiter, 20);
+			assertThat(calls(jedis, "eval")).isEqualTo(evals);
+			assertThat(calls(jedis, "evalsha")).isEqualTo(3 * 20);
+			assertThat(jedis.keys("*")).hasSize(20);
 		}
-		return allowed;
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
+	@Test
+	void sourceIsSentAgainWhereLoadingIsForbidden() {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port, "user app on >secret ~* +@all -script");
+		try (UnifiedJedis jedis = JedisClients.create("127.0.0.1", port);
+				RedisConnections redis = TestRedis.connections(URI.create("redis://app:secret@127.0.0.1:" + port))
+					.build()) {
+			RateLimiter limiter = RedisRateLimiter.of(redis);
+			for (int used = 1; used <= 4; used++) {
+				jedis.scriptFlush();
+				assertThat(limiter.tryAcquire(policy(1), ALICE).statuses()).extracting(LimitStatus::remaining)
+					.containsExactly(1000L - used);
+			}
+		}
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
+	/** More scripts than recent servers keep of those that came by EVAL. */
+	@Test
+	void knownScriptsOfManyWindowsNeedFewBytes() {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port);
+		try (UnifiedJedis jedis = JedisClients.create("127.0.0.1", port);
+				RedisConnections redis = TestRedis.connections(URI.create("redis://127.0.0.1:" + port)).build()) {
+			RateLimiter limiter = RedisRateLimiter.of(redis);
+			acquire(limiter, 600);
+			acquire(limiter, 600);
+			long before = bytes(jedis);
+			acquire(limiter, 600);
+			long each = (bytes(jedis) - before) / 600;
+			logger.info("{} bytes a decision", each);
+			assertThat(each).isLessThan(1024);
+		}
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
+	private static void acquire(RateLimiter limiter, int windows) {
+		for (int i = 1; i <= windows; i++) {
+			assertThat(limiter.tryAcquire(policy(i), ALICE).allowed()).isTrue();
+		}
+	}
+
+	private static Policy policy(int window) {
+		return Policy.of("window-" + window, new FixedWindow(), new Limit(1000, Duration.ofDays(window)));
+	}
+
+	/** Subcommands have a line of their own on recent servers. */
+	private static long calls(UnifiedJedis jedis, String command) {
+		return jedis.info("commandstats")
+			.lines()
+			.filter((line) -> line.matches("cmdstat_" + command + "[:|].*"))
+			.mapToLong((line) -> Long.parseLong(line.replaceAll(".*?calls=(\\d+),.*", "$1")))
+			.sum();
+	}
+
+	private static long bytes(UnifiedJedis jedis) {
+		return jedis.info("stats")
+			.lines()
+			.filter((line) -> line.startsWith("total_net_input_bytes:"))
+			.mapToLong((line) -> Long.parseLong(line.substring(line.indexOf(':') + 1).strip()))
+			.sum();
 	}
 
 }

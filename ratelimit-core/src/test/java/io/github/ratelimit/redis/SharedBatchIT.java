@@ -1,13 +1,9 @@
 package io.github.ratelimit.redis;
 
 import java.net.URI;
-import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 
-import io.github.ratelimit.redis.connection.CallException;
-import io.github.ratelimit.redis.connection.Connecting;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -21,9 +17,9 @@ import io.github.ratelimit.redis.script.RedisKeys;
 import io.github.ratelimit.redis.script.Scope;
 import io.github.ratelimit.redis.script.ScriptCall;
 import io.github.ratelimit.redis.script.Scripts;
+import io.github.ratelimit.redis.script.template.Composer;
 import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.StoppedServer;
-import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -62,7 +58,8 @@ class SharedBatchIT {
 
 	private final Servers servers = this.redis.servers();
 
-	private final Scripts scripts = new Scripts(new RedisKeys(RedisRateLimiter.DEFAULT_KEY_PREFIX), this.servers, null);
+	private final Scripts scripts = new Scripts(new RedisKeys(RedisRateLimiter.DEFAULT_KEY_PREFIX), this.servers, null,
+			Composer::compose);
 
 	@AfterEach
 	void stop() {
@@ -108,40 +105,10 @@ class SharedBatchIT {
 		assertDenied(calls.get(4));
 	}
 
-	private static boolean isAnswerAwaited() {
-		return Thread.getAllStackTraces()
-			.values()
-			.stream()
-			.flatMap(Arrays::stream)
-			.anyMatch((frame) -> frame.getClassName().endsWith(".WatchedSocket"));
-	}
-
-	@Test
-	void requestThatWasNotSentInTimeCountsNothing() {
-		this.limiter.peek(RateLimitRequest.of(POLICY, ALICE));
-		ScriptCall sent = call(ALICE, TestRedis.PATIENCE);
-		ScriptCall late = call(BOB, Duration.ofMillis(50));
-		ScriptCall over = call(BOB, Duration.ZERO);
-		try (StoppedServer stopped = StoppedServer.stop(this.jedis)) {
-			this.servers.submit(sent);
-			TestCluster.await("The call was sent", SharedBatchIT::isAnswerAwaited);
-			this.servers.submit(late);
-			this.servers.submit(over);
-			Stream.of(late, over)
-				.forEach((call) -> Connecting.assertNotSent(call::answer)
-					.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(CallException.Reason.TOO_LATE)));
-		}
-		assertThat(sent.answer().decision().allowed()).isTrue();
-		assertThat(used(ALICE)).isEqualTo(1);
-		assertThat(used(BOB)).isZero();
-	}
-
 	/** The first one is on its way while the others gather. */
 	private List<ScriptCall> together(Identifier... identifiers) {
-		ScriptCall first = call(FULL, TestRedis.PATIENCE);
-		List<ScriptCall> calls = Stream.of(identifiers)
-			.map((identifier) -> call(identifier, TestRedis.PATIENCE))
-			.toList();
+		ScriptCall first = call(FULL);
+		List<ScriptCall> calls = Stream.of(identifiers).map(this::call).toList();
 		try (StoppedServer stopped = StoppedServer.stop(this.jedis)) {
 			this.servers.submit(first);
 			calls.forEach(this.servers::submit);
@@ -150,9 +117,9 @@ class SharedBatchIT {
 		return calls;
 	}
 
-	private ScriptCall call(Identifier identifier, Duration time) {
+	private ScriptCall call(Identifier identifier) {
 		return this.scripts.call(Operation.ACQUIRE, Scope.ALL, RateLimitRequest.of(POLICY, identifier),
-				System.nanoTime() + time.toNanos());
+				System.nanoTime() + TestRedis.PATIENCE.toNanos());
 	}
 
 	private long used(Identifier identifier) {

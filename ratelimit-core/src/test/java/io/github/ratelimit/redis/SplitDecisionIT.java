@@ -17,6 +17,7 @@ import io.github.ratelimit.redis.connection.Servers;
 import io.github.ratelimit.redis.script.RedisKeys;
 import io.github.ratelimit.redis.script.Scope;
 import io.github.ratelimit.redis.script.Scripts;
+import io.github.ratelimit.redis.script.template.Composer;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.RateLimiterContract;
 import io.github.ratelimit.test.TestRedis;
@@ -58,8 +59,9 @@ class SplitDecisionIT {
 		MovingSlot servers = new MovingSlot(TestRedis.connections().servers());
 		Duration budget = TestRedis.PATIENCE;
 		RateLimitRequest request = RateLimitRequest.of(Charge.of(policy, FIRST, SECOND).withCost(2));
-		SplitDecision decision = new SplitDecision(new Scripts(new RedisKeys(this.keyPrefix), servers, this.clock),
-				servers, request, budget, System.nanoTime() + budget.toNanos());
+		SplitDecision decision = new SplitDecision(
+				new Scripts(new RedisKeys(this.keyPrefix), servers, this.clock, Composer::compose), servers, request,
+				budget, System.nanoTime() + budget.toNanos());
 		assertThatExceptionOfType(JedisException.class)
 			.isThrownBy(() -> decision.acquire(List.of(new SlotRequest(request, Scope.ALL))));
 		// Cancelled in the background, perhaps on another connection.

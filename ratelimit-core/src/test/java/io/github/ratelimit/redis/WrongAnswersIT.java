@@ -15,7 +15,6 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
-import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
@@ -178,20 +177,6 @@ class WrongAnswersIT {
 		}
 	}
 
-	/** What follows would answer the next request. */
-	@ParameterizedTest
-	@ValueSource(booleans = { false, true })
-	void connectionIsNotUsedAgainAfterAnAnswerThatCannotBeRead(boolean cluster) {
-		String answer = "$-2\r\n" + list(text(1, 0, 0, 4, 5, 0));
-		try (AnsweringServer server = new AnsweringServer(answer);
-				RedisConnections redis = connections(server, cluster)) {
-			RateLimiter deceived = RedisRateLimiter.of(redis);
-			for (int i = 0; i < 3; i++) {
-				assertUnreadable(() -> deceived.tryAcquire(REQUEST));
-			}
-		}
-	}
-
 	/**
 	 * A text, and lists in lists: more than a machine, and than a thread, has room for.
 	 */
@@ -202,7 +187,7 @@ class WrongAnswersIT {
 
 	@ParameterizedTest(name = "{index}, in a cluster: {1}")
 	@MethodSource("tooLarge")
-	void requestIsAnsweredByItsPolicyWhenAnAnswerIsTooLarge(String answer, boolean cluster) {
+	void policyAnswersWhenTheAnswerOfRedisIsTooLarge(String answer, boolean cluster) {
 		LocalRateLimiter local = new LocalRateLimiter(new MemoryRateLimiter(InstantSource.system()));
 		try (AnsweringServer server = new AnsweringServer(answer);
 				RedisConnections redis = connections(server, cluster)) {

@@ -1,7 +1,6 @@
 package io.github.ratelimit.test;
 
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.List;
 
 import io.github.ratelimit.Block;
@@ -18,6 +17,7 @@ import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -27,6 +27,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 /**
  * What is true of manual blocks in every store that has them.
  */
+@ExtendWith(StoreUnderTest.Resolver.class)
 public abstract class BlockListContract {
 
 	private static final Identifier ALICE = Identifier.user("alice");
@@ -46,12 +47,10 @@ public abstract class BlockListContract {
 
 	private BlockList blocks;
 
-	/** A store without any counts or blocks, which is both. */
-	protected abstract RateLimiter newRateLimiter(InstantSource clock);
-
 	@BeforeEach
-	void createRateLimiter() {
-		this.limiter = newRateLimiter(this.clock);
+	void createRateLimiter(StoreUnderTest store) {
+		this.limiter = store.create(this.clock, (block, shadow) -> {
+		});
 		this.blocks = (BlockList) this.limiter;
 	}
 
@@ -92,7 +91,7 @@ public abstract class BlockListContract {
 	}
 
 	@Test
-	void peekTellsOfTheBlockAndSoDoesACostOfZero() {
+	void peekAndCostOfZeroTellOfTheBlock() {
 		this.blocks.block(ALICE, null, Duration.ofMinutes(1), "");
 		assertThat(this.limiter.peek(RateLimitRequest.of(API, ALICE)).blockedFor()).isEqualTo(Duration.ofMinutes(1));
 		assertThat(this.limiter.tryAcquire(API, ALICE, 0).allowed()).isFalse();
@@ -122,6 +121,50 @@ public abstract class BlockListContract {
 		this.blocks.block(ALICE, null, Duration.ofMinutes(10), "");
 		assertThat(this.limiter.tryAcquire(API, ALICE).retryAfter()).contains(Duration.ofMinutes(10));
 		assertThat(this.limiter.tryAcquire(API, ALICE, 4).retryAfter()).isEmpty();
+	}
+
+	@Test
+	void pauseDeniesWithoutBeingListed() {
+		this.blocks.pause(ALICE, "api", Duration.ofSeconds(30));
+		this.blocks.block(ALICE, "export", Duration.ofSeconds(10), "");
+		Decision denied = this.limiter.tryAcquire(API, ALICE);
+		assertThat(denied.allowed()).isFalse();
+		assertThat(denied.blockedFor()).isEqualTo(Duration.ofSeconds(30));
+		assertThat(this.limiter.tryAcquire(API, ADDRESS).allowed()).isTrue();
+		assertThat(this.blocks.blocks()).extracting(Block::policy).containsExactly("export");
+		this.clock.advance(Duration.ofSeconds(30).minusNanos(1000));
+		assertThat(this.limiter.tryAcquire(API, ALICE).allowed()).isFalse();
+		this.clock.advance(Duration.ofNanos(1000));
+		assertThat(this.limiter.tryAcquire(API, ALICE).allowed()).isTrue();
+		this.blocks.pause(ALICE, "api", Duration.ofSeconds(30));
+		assertThat(this.blocks.unblock(ALICE, "api")).isTrue();
+		assertThat(this.limiter.tryAcquire(API, ALICE).allowed()).isTrue();
+		assertThatIllegalArgumentException().isThrownBy(() -> this.blocks.pause(ALICE, "api", Duration.ZERO));
+		assertThatIllegalArgumentException().isThrownBy(() -> this.blocks.pause(ALICE, "", Duration.ofSeconds(1)));
+	}
+
+	@Test
+	void pauseNeverEndsABlockOrALongerPause() {
+		Block block = this.blocks.block(ALICE, "api", Duration.ofMinutes(10), "scraping");
+		this.blocks.pause(ALICE, "api", Duration.ofSeconds(1));
+		assertThat(this.limiter.tryAcquire(API, ALICE).blockedFor()).isEqualTo(Duration.ofMinutes(10));
+		this.blocks.pause(ALICE, "api", Duration.ofMinutes(20));
+		this.blocks.pause(ALICE, "api", Duration.ofSeconds(1));
+		assertThat(this.limiter.tryAcquire(API, ALICE).blockedFor()).isEqualTo(Duration.ofMinutes(20));
+		assertThat(this.blocks.blocks()).containsExactly(block);
+		this.clock.advance(Duration.ofMinutes(10));
+		assertThat(this.limiter.tryAcquire(API, ALICE).blockedFor()).isEqualTo(Duration.ofMinutes(10));
+		assertThat(this.blocks.blocks()).isEmpty();
+		assertThat(this.blocks.unblock(ALICE, "api")).isTrue();
+		assertThat(this.limiter.tryAcquire(API, ALICE).allowed()).isTrue();
+	}
+
+	@Test
+	void blockReplacesALongerPause() {
+		this.blocks.pause(ALICE, "api", Duration.ofMinutes(20));
+		Block block = this.blocks.block(ALICE, "api", Duration.ofMinutes(10), "scraping");
+		assertThat(this.limiter.tryAcquire(API, ALICE).blockedFor()).isEqualTo(Duration.ofMinutes(10));
+		assertThat(this.blocks.blocks()).containsExactly(block);
 	}
 
 	@Test

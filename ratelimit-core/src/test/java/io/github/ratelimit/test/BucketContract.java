@@ -40,7 +40,7 @@ public abstract class BucketContract extends RateLimiterContract {
 	}
 
 	@Test
-	void tokensComeInAtTheChangedQuotaFromTheNextRequestOn() {
+	void changedQuotaAppliesFromTheNextRequestOn() {
 		Policy policy = bucket(10, "10/m");
 		Policy lowered = withLimit(policy, "1/m");
 		this.limiter.tryAcquire(policy, ALICE, 10);
@@ -96,7 +96,7 @@ public abstract class BucketContract extends RateLimiterContract {
 	}
 
 	@Test
-	void clockThatIsSetBackFillsABucketOfAnotherQuotaAtMost() {
+	void clockSetBackFillsBucketOfAnotherQuotaAtMost() {
 		Policy policy = bucket(10, "10/m");
 		this.clock.advance(Duration.ofDays(36_500));
 		this.limiter.tryAcquire(policy, ALICE, 1);
@@ -157,7 +157,7 @@ public abstract class BucketContract extends RateLimiterContract {
 	}
 
 	@Test
-	void chargeBesideALimitOfZeroForgetsNothingOfThatLimit() {
+	void chargeBesideALimitOfZeroForgetsNothing() {
 		Policy policy = Policy.of("api", new LeakyBucket(), Limit.parse("7/m"), Limit.parse("100/h"));
 		Policy first = withQuotas(policy, false);
 		this.limiter.tryAcquire(policy, ALICE, 5);
@@ -170,7 +170,7 @@ public abstract class BucketContract extends RateLimiterContract {
 	}
 
 	@Test
-	void clockThatIsSetBackAtAQuotaOfZeroFillsTheBucketAtMost() {
+	void clockSetBackAtQuotaZeroFillsBucketAtMost() {
 		for (Policy policy : buckets().toList()) {
 			this.clock.advance(Duration.ofDays(1000));
 			this.limiter.tryAcquire(policy, ALICE, 5);
@@ -192,7 +192,7 @@ public abstract class BucketContract extends RateLimiterContract {
 	}
 
 	@Test
-	void bucketIsNeverMoreThanFullNotByAPartOfAMicrosecond() {
+	void bucketIsNeverMoreThanFull() {
 		for (Policy policy : List.of(Policy.of("api", new LeakyBucket(), Limit.parse("3/s")), bucket(4, "3/s"))) {
 			Policy strict = policy.withCountDenied(true);
 			long size = policy.algorithm().largestCost(policy.limits().get(0));
@@ -209,7 +209,7 @@ public abstract class BucketContract extends RateLimiterContract {
 	/** It cannot be told how much of it is of the time ahead. */
 	@ParameterizedTest
 	@MethodSource("buckets")
-	void bucketThatIsMoreThanFullIsFullWhenTheClockIsSetBack(Policy policy) {
+	void overfullBucketIsFullWhenTheClockIsSetBack(Policy policy) {
 		long size = policy.algorithm().largestCost(policy.limits().get(0));
 		RateLimitRequest all = request(policy, size);
 		this.limiter.tryAcquire(all);

@@ -106,7 +106,7 @@ public abstract class ChargeContract extends RateLimiterContract {
 	/** A quota of charges beyond the quota is remembered, whoever is denied meanwhile. */
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	void chargesOfAQuotaBeyondTheQuotaCanBeRefundedTogether(Algorithm algorithm) {
+	void chargesBeyondTheQuotaCanBeRefundedTogether(Algorithm algorithm) {
 		for (boolean countDenied : new boolean[] { false, true }) {
 			Policy policy = Policy.of("api", algorithm, Limit.parse("10/m")).withCountDenied(countDenied);
 			this.limiter.reset(policy, ALICE);

@@ -21,7 +21,7 @@ public abstract class ClockContract extends TimeRangeContract {
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	protected void clockThatJumpedAheadLocksNobodyForLongerThanAWindow(Algorithm algorithm) {
+	protected void clockThatJumpedAheadLocksForAWindowAtMost(Algorithm algorithm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
 		for (Duration jump : List.of(Duration.ofHours(1), Duration.ofSeconds(61), Duration.ofSeconds(30))) {
 			this.clock.advance(jump);

@@ -127,7 +127,7 @@ public abstract class ConcurrentCallsContract extends RateLimiterContract {
 	}
 
 	@Test
-	void clockThatWasSetBackHoldsCallsForOneLeaseAtMost() {
+	void clockSetBackHoldsCallsForOneLeaseAtMost() {
 		this.limiter.tryAcquire(call(1));
 		this.limiter.tryAcquire(call(2));
 		this.clock.advance(Duration.ofDays(-1));

@@ -37,7 +37,7 @@ public abstract class CountDeniedContract extends RateLimiterContract {
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	void retryAfterOfADeniedRequestThatCountedIsEnoughAndAMicrosecondLessIsNot(Algorithm algorithm) {
+	void retryAfterOfACountedDenialIsExact(Algorithm algorithm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"), Limit.parse("7/10m")).withCountDenied(true);
 		for (int i = 0; i < 12; i++) {
 			this.limiter.tryAcquire(policy, ALICE);

@@ -82,7 +82,7 @@ public abstract class DecisionContract extends RateLimiterContract {
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	void costAboveTheQuotaIsDeniedForEverAndLeavesNoTrace(Algorithm algorithm) {
+	void costAboveTheQuotaIsDeniedWithoutATrace(Algorithm algorithm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("3/m"), Limit.parse("100/h"));
 		Decision decision = this.limiter.tryAcquire(policy, ALICE, 4);
 		assertThat(decision.allowed()).isFalse();

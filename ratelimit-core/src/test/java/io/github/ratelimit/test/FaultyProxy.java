@@ -19,11 +19,12 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * A proxy before a Redis that loses replies, cuts them, delays them, or breaks all
  * connections. Redis has then done what it was asked for, and the client does not learn
- * it.
+ * it. As a firewall does, it can also forget connections, and as a name does, lead new
+ * ones to another Redis.
  */
 public final class FaultyProxy implements AutoCloseable {
 
-	private final URI redis;
+	private volatile URI redis;
 
 	private final ServerSocket socket;
 
@@ -42,6 +43,11 @@ public final class FaultyProxy implements AutoCloseable {
 	private final AtomicInteger toCut = new AtomicInteger();
 
 	private volatile Duration delay = Duration.ZERO;
+
+	/** Sockets whose bytes go nowhere. */
+	private final Set<Socket> forgotten = ConcurrentHashMap.newKeySet();
+
+	private final AtomicInteger connections = new AtomicInteger();
 
 	/**
 	 * Starts the proxy.
@@ -93,6 +99,21 @@ public final class FaultyProxy implements AutoCloseable {
 		this.delay = time;
 	}
 
+	/** Leads new connections to another server, and keeps those that there are. */
+	public void leadTo(URI other) {
+		this.redis = other;
+	}
+
+	/** Swallows what comes over the connections that there are, which stay open. */
+	public void forgetConnections() {
+		this.forgotten.addAll(this.sockets);
+	}
+
+	/** Returns how many connections were made. */
+	public int connections() {
+		return this.connections.get();
+	}
+
 	/** Takes no more connections, and keeps those that there are. */
 	public void refuseConnections() {
 		try {
@@ -112,6 +133,7 @@ public final class FaultyProxy implements AutoCloseable {
 		while (!this.socket.isClosed()) {
 			try {
 				Socket client = this.socket.accept();
+				this.connections.incrementAndGet();
 				this.sockets.add(client);
 				Socket server = connect(client);
 				if (server != null) {
@@ -148,6 +170,9 @@ public final class FaultyProxy implements AutoCloseable {
 			OutputStream out = to.getOutputStream();
 			byte[] buffer = new byte[64 * 1024];
 			for (int length = in.read(buffer); length >= 0; length = in.read(buffer)) {
+				if (this.forgotten.contains(from)) {
+					continue;
+				}
 				if (replies && !takeOne(this.toPass) && takeOne(this.toLose)) {
 					return;
 				}
@@ -167,6 +192,7 @@ public final class FaultyProxy implements AutoCloseable {
 		finally {
 			this.sockets.remove(from);
 			this.sockets.remove(to);
+			this.forgotten.remove(from);
 		}
 	}
 

@@ -27,6 +27,9 @@ public final class JedisClients {
 	/** Name of the system property with the version of Jedis that was asked for. */
 	public static final String PROPERTY = "ratelimit.test.jedis";
 
+	/** Waits for answers however busy the machine is. */
+	static final JedisClientConfig PATIENT = DefaultJedisClientConfig.builder().timeoutMillis(60_000).build();
+
 	private static final boolean NEW = exists("redis.clients.jedis.RedisClient");
 
 	static {
@@ -66,7 +69,7 @@ public final class JedisClients {
 	}
 
 	public static UnifiedJedis create(HostAndPort address) {
-		return create(address, DefaultJedisClientConfig.builder().build());
+		return create(address, PATIENT);
 	}
 
 	public static UnifiedJedis create(HostAndPort address, JedisClientConfig config) {

@@ -31,7 +31,7 @@ public abstract class LogContract extends RateLimiterContract {
 
 	@ParameterizedTest
 	@MethodSource("logs")
-	void chargeByTheSmallerQuotaForgetsNothingThatCountsForTheLarger(Algorithm algorithm) {
+	void chargeByASmallerQuotaForgetsNothingOfTheLarger(Algorithm algorithm) {
 		Policy large = Policy.of("api", algorithm, Limit.parse("100/m"));
 		Policy small = withLimit(large, "10/m");
 		int allowed = 0;
@@ -45,7 +45,7 @@ public abstract class LogContract extends RateLimiterContract {
 
 	@ParameterizedTest
 	@MethodSource("logs")
-	void deniedRequestByTheSmallerQuotaForgetsNothingThatCountsForTheLarger(Algorithm algorithm) {
+	void denialByASmallerQuotaForgetsNothingOfTheLarger(Algorithm algorithm) {
 		Policy large = Policy.of("api", algorithm, Limit.parse("100/m"));
 		Policy small = withLimit(large, "10/m").withCountDenied(true);
 		this.limiter.tryAcquire(large, ALICE, 100);
@@ -61,7 +61,7 @@ public abstract class LogContract extends RateLimiterContract {
 	/** The newest decide, of which there are as many. */
 	@ParameterizedTest
 	@MethodSource("logs")
-	void loweredQuotaDeniesNoLongerThanIfTheLogHadNeverHeldMore(Algorithm algorithm) {
+	void loweredQuotaDeniesNoLongerThanItsOwnLog(Algorithm algorithm) {
 		Policy large = Policy.of("api", algorithm, Limit.parse("10/s"), Limit.parse("30/m"));
 		Policy small = Policy.of("api", algorithm, Limit.parse("2/s"), Limit.parse("3/m")).withCountDenied(true);
 		for (int i = 0; i < 30; i++) {
@@ -90,7 +90,7 @@ public abstract class LogContract extends RateLimiterContract {
 	/** All that is older than a window leaves, and no more is kept than was. */
 	@ParameterizedTest
 	@MethodSource("logs")
-	void whatIsDeniedAndCountedTakesThePlaceOfTheOldest(Algorithm algorithm) {
+	void countedDenialTakesThePlaceOfTheOldest(Algorithm algorithm) {
 		Policy large = Policy.of("api", algorithm, Limit.parse("20/m"), Limit.parse("50/h"));
 		Policy small = Policy.of("api", algorithm, Limit.parse("2/m"), Limit.parse("5/h")).withCountDenied(true);
 		this.limiter.tryAcquire(large, ALICE, 8);

@@ -2,7 +2,6 @@ package io.github.ratelimit.test;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -17,10 +16,8 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Penalty;
-import io.github.ratelimit.PenaltyListener;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
-import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.FixedWindow;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -52,17 +49,14 @@ public abstract class PenaltyContract extends RateLimiterContract {
 
 	private final List<Block> shadows = new CopyOnWriteArrayList<>();
 
-	/** A store without any counts or blocks. */
-	protected abstract RateLimiter newRateLimiter(InstantSource clock, PenaltyListener listener);
-
 	@Override
-	protected final RateLimiter newRateLimiter(InstantSource clock) {
-		return newRateLimiter(clock, (block, shadow) -> (shadow ? this.shadows : this.penalties).add(block));
+	protected void penalized(Block block, boolean shadow) {
+		(shadow ? this.shadows : this.penalties).add(block);
 	}
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	void identifierThatIsDeniedTooOftenIsBlockedInThePolicy(Algorithm algorithm) {
+	void identifierDeniedTooOftenIsBlockedInThePolicy(Algorithm algorithm) {
 		Policy policy = Policy.of("login", algorithm, Limit.parse("2/m"), Limit.parse("3/h")).withPenalty(PENALTY);
 		use(policy, 2);
 		for (int i = 0; i < 3; i++) {
@@ -92,7 +86,7 @@ public abstract class PenaltyContract extends RateLimiterContract {
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	void denialThatCountsStillCountsWhenItLeadsToABlock(Algorithm algorithm) {
+	void denialThatLeadsToABlockCounts(Algorithm algorithm) {
 		Policy policy = Policy.of("login", algorithm, Limit.parse("2/m"), Limit.parse("50/h"))
 			.withCountDenied(true)
 			.withPenalty(PENALTY);
@@ -341,7 +335,7 @@ public abstract class PenaltyContract extends RateLimiterContract {
 	}
 
 	@Test
-	void clockThatIsSetBackDoesNotKeepDenialsOrPenalties() {
+	void clockSetBackKeepsNoDenialsOrPenalties() {
 		use(LOGIN, 2);
 		deny(LOGIN, 3);
 		this.clock.advance(Duration.ofDays(-400));

@@ -39,7 +39,7 @@ public abstract class PipelineContract extends TimeRangeContract {
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	void clockThatJumpedAheadLocksNobodyForLongerThanAWindow(Algorithm algorithm) {
+	void clockThatJumpedAheadLocksForAWindowAtMost(Algorithm algorithm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
 		for (Duration jump : List.of(Duration.ofHours(1), Duration.ofSeconds(61), Duration.ofSeconds(59),
 				Duration.ofSeconds(30), Duration.ofMillis(400))) {
@@ -96,7 +96,7 @@ public abstract class PipelineContract extends TimeRangeContract {
 	/** Those that only peek do not move what is ahead. */
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	void quotaIsNotLostWhenTheClockIsSetBackAndNothingWasUsed(Algorithm algorithm) {
+	void unusedQuotaIsKeptWhenTheClockIsSetBack(Algorithm algorithm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
 		this.clock.advance(Duration.ofSeconds(20));
 		this.limiter.peek(request(policy, 5));

@@ -1,13 +1,13 @@
 package io.github.ratelimit.test;
 
 import java.time.Duration;
-import java.time.InstantSource;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Block;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -24,11 +24,13 @@ import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
 import io.github.ratelimit.algorithm.TokenBucket;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * What the contracts have in common: each of them is about one thing that is true of
  * every algorithm in every store. A store's tests hold all of them.
  */
+@ExtendWith(StoreUnderTest.Resolver.class)
 public abstract class RateLimiterContract {
 
 	protected static final Identifier ALICE = Identifier.user("alice");
@@ -52,8 +54,7 @@ public abstract class RateLimiterContract {
 				new SlidingWindowCounter(0, Rounding.NONE));
 	}
 
-	/** A store without any counts. */
-	protected abstract RateLimiter newRateLimiter(InstantSource clock);
+	private StoreUnderTest store;
 
 	/**
 	 * What the store supports: all algorithms, unless it says otherwise and hides
@@ -64,8 +65,17 @@ public abstract class RateLimiterContract {
 	}
 
 	@BeforeEach
-	void createRateLimiter() {
-		this.limiter = newRateLimiter(this.clock);
+	void createRateLimiter(StoreUnderTest store) {
+		this.store = store;
+		this.limiter = newRateLimiter();
+	}
+
+	/** A store without any counts or blocks. */
+	protected final RateLimiter newRateLimiter() {
+		return this.store.create(this.clock, this::penalized);
+	}
+
+	protected void penalized(Block block, boolean shadow) {
 	}
 
 	protected final List<Long> remaining(Policy policy, Identifier identifier) {

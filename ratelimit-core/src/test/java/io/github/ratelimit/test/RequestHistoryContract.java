@@ -2,7 +2,6 @@ package io.github.ratelimit.test;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.List;
 
@@ -22,6 +21,7 @@ import io.github.ratelimit.algorithm.SlidingWindow;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -32,6 +32,7 @@ import static org.assertj.core.api.Assertions.tuple;
 /**
  * What can be read back of every store that remembers requests.
  */
+@ExtendWith(StoreUnderTest.Resolver.class)
 public abstract class RequestHistoryContract {
 
 	private static final Identifier ALICE = Identifier.user("alice");
@@ -47,12 +48,10 @@ public abstract class RequestHistoryContract {
 
 	private RequestHistory history;
 
-	/** A store without any counts, which is both. */
-	protected abstract RateLimiter newRateLimiter(InstantSource clock);
-
 	@BeforeEach
-	void createRateLimiter() {
-		this.limiter = newRateLimiter(this.clock);
+	void createRateLimiter(StoreUnderTest store) {
+		this.limiter = store.create(this.clock, (block, shadow) -> {
+		});
 		this.history = (RequestHistory) this.limiter;
 	}
 
@@ -246,7 +245,7 @@ public abstract class RequestHistoryContract {
 
 	/** They would be kept, and shown, until the clock has caught up. */
 	@Test
-	void windowsOfTheFutureAreForgottenWhenTheClockIsSetBack() {
+	void futureWindowsAreForgottenWhenTheClockIsSetBack() {
 		acquire(SERIES, 1, "");
 		this.clock.advance(Duration.ofDays(365));
 		for (int hour = 0; hour < 3; hour++) {
@@ -263,7 +262,7 @@ public abstract class RequestHistoryContract {
 
 	/** By less than a window: the window before ends a moment after the clock's time. */
 	@Test
-	void windowsOfThePastAreKeptWhenTheClockIsSetBackALittle() {
+	void pastWindowsAreKeptWhenTheClockIsSetBack() {
 		Policy policy = Policy.of("series", new FixedWindow(3, ZoneOffset.UTC), Limit.parse("10/h"));
 		acquire(policy, 1, "");
 		this.clock.set("2026-03-01T13:00:00.001Z");

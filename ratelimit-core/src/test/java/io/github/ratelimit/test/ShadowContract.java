@@ -124,8 +124,8 @@ public abstract class ShadowContract extends RateLimiterContract {
 	void othersAndEachShadowAreDecidedAsIfAlone(Algorithm algorithm) {
 		for (boolean countDenied : List.of(false, true)) {
 			Random random = new Random(5);
-			RateLimiter together = newRateLimiter(this.clock);
-			RateLimiter apart = newRateLimiter(this.clock);
+			RateLimiter together = newRateLimiter();
+			RateLimiter apart = newRateLimiter();
 			Policy narrow = Policy.of("narrow", algorithm, Limit.parse("4/m")).withCountDenied(countDenied);
 			Policy tried = Policy.of("tried", algorithm, Limit.parse("3/m"), Limit.parse("9/10m"))
 				.withCountDenied(countDenied);

@@ -86,7 +86,7 @@ public final class TestCluster implements AutoCloseable {
 			catch (IOException ex) {
 				throw new UncheckedIOException(ex);
 			}
-			return new Node(this.address, this.server, new Jedis(this.address), this.id);
+			return new Node(this.address, this.server, new Jedis(this.address, JedisClients.PATIENT), this.id);
 		}
 
 		/** Whether it is the master of some slots. */
@@ -183,7 +183,7 @@ public final class TestCluster implements AutoCloseable {
 			.toArray(String[]::new);
 		RedisServer server = TestRedis.startServer(port, all);
 		HostAndPort address = new HostAndPort("127.0.0.1", port);
-		Jedis admin = new Jedis(address);
+		Jedis admin = new Jedis(address, JedisClients.PATIENT);
 		Node node = new Node(address, server, admin, admin.clusterMyId());
 		this.nodes.add(node);
 		return node;

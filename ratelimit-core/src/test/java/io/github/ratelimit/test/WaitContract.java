@@ -43,7 +43,7 @@ public abstract class WaitContract extends RateLimiterContract {
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	void resetAfterBringsMoreQuotaAndAMicrosecondLessDoesNot(Algorithm algorithm) {
+	void resetAfterIsExactlyWhenQuotaArrives(Algorithm algorithm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
 		assertThat(status(policy, ALICE).resetAfter()).isZero();
 		this.limiter.tryAcquire(policy, ALICE, 2);

@@ -6,11 +6,14 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.redis.connection.BackgroundThread;
 import io.github.ratelimit.redis.connection.Call;
@@ -44,10 +47,8 @@ public final class ClusterServers implements Servers {
 
 	static final String THREAD = "ratelimit-cluster";
 
-	/** How long a node without slots has time to answer. */
 	private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-	/** Nodes to ask besides those that have slots. */
 	private final Supplier<Collection<HostAndPort>> seeds;
 
 	private final Function<HostAndPort, ConnectionSource> sources;
@@ -63,12 +64,10 @@ public final class ClusterServers implements Servers {
 	/** Nodes without slots that still have time to answer. */
 	private final Set<Node> leaving = ConcurrentHashMap.newKeySet();
 
-	/** Nodes that have slots. Others may answer although the cluster is down. */
 	private volatile Set<HostAndPort> masters = Set.of();
 
 	volatile boolean closed;
 
-	/** When all nodes stopped answering; {@code null} if any answers. */
 	private @Nullable Long outageSince;
 
 	private ClusterServers(Supplier<Collection<HostAndPort>> seeds, Function<HostAndPort, ConnectionSource> sources,
@@ -80,11 +79,7 @@ public final class ClusterServers implements Servers {
 		this.topology = new Topology(this, settings.maxWaiting());
 	}
 
-	/**
-	 * Creates a cluster with own connections, without connecting.
-	 * @param seeds some nodes, at least one
-	 * @param listener is notified of the calls to all nodes, and when no node answers
-	 */
+	/** Creates a cluster with own connections, given at least one of the nodes. */
 	public static ClusterServers of(Set<HostAndPort> seeds, JedisClientConfig config, ServerSettings settings,
 			Listener listener) {
 		Set<HostAndPort> given = Set.copyOf(seeds);
@@ -92,12 +87,12 @@ public final class ClusterServers implements Servers {
 	}
 
 	/**
-	 * Borrows the connections of a cluster client for each batch. Closing the servers
-	 * leaves them open.
+	 * Borrows the connections of a cluster client for each batch, and leaves them open.
 	 */
 	public static ClusterServers of(ClusterConnectionProvider provider, ServerSettings settings, Listener listener) {
 		return new ClusterServers(() -> provider.getNodes().keySet().stream().map(HostAndPort::from).toList(),
-				(node) -> new BorrowedConnections(() -> borrow(provider, node)), settings, listener);
+				(node) -> new BorrowedConnections(() -> borrow(provider, node), () -> pools(provider, node)), settings,
+				listener);
 	}
 
 	/** A closed provider would make connections that nobody closes. */
@@ -108,6 +103,10 @@ public final class ClusterServers implements Servers {
 		}
 		ConnectionPool pool = pools.get(JedisClusterInfoCache.getNodeKey(node));
 		return (pool != null) ? pool.getResource() : provider.getConnection(node);
+	}
+
+	private static Collection<ConnectionPool> pools(ClusterConnectionProvider provider, HostAndPort node) {
+		return Stream.ofNullable(provider.getNodes().get(JedisClusterInfoCache.getNodeKey(node))).toList();
 	}
 
 	@Override
@@ -128,10 +127,6 @@ public final class ClusterServers implements Servers {
 		}
 	}
 
-	/**
-	 * Submits a call to a node.
-	 * @param asking whether the slot of the call is moving there
-	 */
 	void submit(HostAndPort address, Call call, boolean asking) {
 		Node node = this.nodes.get(address);
 		if (node == null && !this.closed) {
@@ -143,7 +138,7 @@ public final class ClusterServers implements Servers {
 			}
 		}
 		if (node != null) {
-			node.submit(call, asking);
+			node.server.submit(call, asking);
 		}
 		else {
 			call.fail(closedForGood());
@@ -154,7 +149,6 @@ public final class ClusterServers implements Servers {
 		return new CallException(Reason.OUTAGE, "The connections to the cluster are closed", null);
 	}
 
-	/** Returns all nodes that may know which node has which slot. */
 	List<HostAndPort> addresses() {
 		List<HostAndPort> addresses = new ArrayList<>(this.masters);
 		Collections.shuffle(addresses);
@@ -165,19 +159,25 @@ public final class ClusterServers implements Servers {
 		return addresses;
 	}
 
-	/** Whether a node is not known to be unavailable. */
 	boolean mayAnswer(HostAndPort address) {
 		Node node = this.nodes.get(address);
 		return node == null || !node.server.isUnavailable();
 	}
 
-	/** Whether any node may answer, apart from one. */
 	boolean anyAnswers(@Nullable HostAndPort except) {
 		Collection<HostAndPort> expected = this.masters.isEmpty() ? this.seeds.get() : this.masters;
 		return expected.stream().anyMatch((address) -> !address.equals(except) && mayAnswer(address));
 	}
 
-	/** Sets the nodes that have slots. The others are closed after a while. */
+	@Nullable JedisException briefSilence() {
+		return this.nodes.values()
+			.stream()
+			.map((node) -> node.server.briefSilence())
+			.filter(Objects::nonNull)
+			.findFirst()
+			.orElse(null);
+	}
+
 	void retain(Set<HostAndPort> masters) {
 		this.masters = masters;
 		notifyListener(null);
@@ -200,16 +200,12 @@ public final class ClusterServers implements Servers {
 		this.leaving.removeAll(left);
 	}
 
-	/**
-	 * A node has become unavailable or available.
-	 * @param cause why it is unavailable
-	 */
+	/** A node has become unavailable, for a cause, or available. */
 	void changed(@Nullable JedisException cause) {
 		notifyListener(cause);
 		this.topology.refresh();
 	}
 
-	/** Notifies the listener if no node answers any more, or one does again. */
 	private synchronized void notifyListener(@Nullable JedisException cause) {
 		boolean answer = anyAnswers(null);
 		Long since = this.outageSince;
@@ -228,6 +224,23 @@ public final class ClusterServers implements Servers {
 			node.close();
 			return true;
 		});
+	}
+
+	@Override
+	public void disconnect() {
+		// It would connect to nodes again.
+		this.topology.awaitEnd();
+		CompletableFuture
+			.allOf(Stream.concat(this.nodes.values().stream(), this.leaving.stream())
+				.map((node) -> CompletableFuture.runAsync(node.server::disconnect, ClusterServers::start))
+				.toArray(CompletableFuture[]::new))
+			.join();
+	}
+
+	private static void start(Runnable task) {
+		if (!BackgroundThread.start(task, THREAD)) {
+			task.run();
+		}
 	}
 
 	@Override

@@ -2,7 +2,6 @@ package io.github.ratelimit.redis.cluster;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.function.UnaryOperator;
 
 import io.github.ratelimit.redis.connection.Call;
 import io.github.ratelimit.redis.connection.ConnectionSource;
@@ -32,22 +31,10 @@ final class Node implements Listener {
 
 	final Server server;
 
-	private final UnaryOperator<JedisException> explanation = this::explain;
-
-	/** Creates a node without connecting to it. */
 	Node(HostAndPort address, ClusterServers cluster, ServerSettings settings, ConnectionSource source) {
 		this.address = address;
 		this.cluster = cluster;
 		this.server = new Server(settings.withName(address.toString()), source, this);
-	}
-
-	/**
-	 * Submits a call.
-	 * @param asking whether the slot of the call is moving here
-	 */
-	void submit(Call call, boolean asking) {
-		call.explainBy(this.explanation);
-		this.server.submit(call, asking);
 	}
 
 	@Override
@@ -68,8 +55,8 @@ final class Node implements Listener {
 		});
 	}
 
-	/** Tells a failure of this node from one of the cluster. */
-	private JedisException explain(JedisException failure) {
+	@Override
+	public JedisException explain(JedisException failure) {
 		boolean outage = isOutage(failure);
 		if (outage || failure instanceof JedisClusterException) {
 			this.cluster.topology.refresh();
@@ -85,7 +72,6 @@ final class Node implements Listener {
 				: failure instanceof JedisConnectionException;
 	}
 
-	/** Returns the failure of a call that no node takes though some answer. */
 	static CallException notSent(String message) {
 		return new CallException(Reason.NODE, message, new CallException(Reason.OUTAGE, message, null));
 	}
@@ -98,6 +84,12 @@ final class Node implements Listener {
 	@Override
 	public void closed(Duration duration) {
 		this.cluster.changed(null);
+	}
+
+	/** A replica may have taken over. */
+	@Override
+	public void left() {
+		this.cluster.topology.refresh();
 	}
 
 	@Override

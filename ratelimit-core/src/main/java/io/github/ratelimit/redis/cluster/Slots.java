@@ -21,23 +21,17 @@ import redis.clients.jedis.Protocol.Command;
  */
 final class Slots {
 
-	/** The host of a node whose address is not known. */
 	private static final String UNKNOWN_HOST = "?";
 
 	private static final int PORTS = 65_536;
 
-	/** Of a question, because the answer is long. */
 	private static final int WORK = 4;
 
 	private final @Nullable HostAndPort[] nodes = new @Nullable HostAndPort[Protocol.CLUSTER_HASHSLOTS];
 
 	private final Set<HostAndPort> masters = new HashSet<>();
 
-	/**
-	 * Reads the reply to {@code CLUSTER SLOTS}, in which a node may leave out its own
-	 * host.
-	 * @throws WrongReplyException if it is another reply
-	 */
+	/** Reads the reply to {@code CLUSTER SLOTS}. */
 	Slots(@Nullable Object reply, HostAndPort asked) {
 		try {
 			for (Object range : (List<?>) Objects.requireNonNull(reply)) {
@@ -50,10 +44,8 @@ final class Slots {
 		}
 	}
 
-	/** Returns a call for the reply that the constructor reads. */
 	static Call question(long deadline) {
-		return new CommandCall((source) -> List.of(new CommandArguments(Command.CLUSTER).add("SLOTS")), WORK, 0,
-				deadline);
+		return CommandCall.question(new CommandArguments(Command.CLUSTER).add("SLOTS"), WORK, deadline);
 	}
 
 	private void add(List<?> range, HostAndPort asked) {
@@ -67,7 +59,6 @@ final class Slots {
 		}
 	}
 
-	/** Returns a number from 0 to less than the end. */
 	private static int number(Object value, int end) {
 		return (int) Objects.checkIndex((Long) value, (long) end);
 	}
@@ -77,7 +68,6 @@ final class Slots {
 		return new HostAndPort(host.isEmpty() ? asked.getHost() : host, port);
 	}
 
-	/** Returns the node that has a slot; {@code null} if none has it. */
 	@Nullable HostAndPort node(int slot) {
 		return this.nodes[slot];
 	}

@@ -27,13 +27,11 @@ final class Topology {
 
 	private static final Logger logger = LoggerFactory.getLogger(Topology.class);
 
-	/** How long a node has time to answer. */
 	private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
 	/** When the next node is asked as well, because one may hang. */
 	private static final long NEXT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-	/** Shortest time between two readings. */
 	private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
 	private final ClusterServers cluster;
@@ -42,10 +40,8 @@ final class Topology {
 
 	private volatile @Nullable Slots slots;
 
-	/** Calls that came before the slots were known. */
 	private final List<Call> waiting = new ArrayList<>();
 
-	/** Whether there is a thread, which asks nodes or pauses. */
 	private boolean running;
 
 	private boolean asking;
@@ -55,18 +51,14 @@ final class Topology {
 
 	private volatile @Nullable Throwable failure;
 
-	/**
-	 * Creates a topology without asking any node.
-	 * @param capacity how many calls may wait until the slots are known
-	 */
 	Topology(ClusterServers cluster, int capacity) {
 		this.cluster = cluster;
 		this.capacity = capacity;
 	}
 
 	/**
-	 * Returns the node that has the slot of a call; {@code null} if the call has failed,
-	 * or waits here until the slots are known.
+	 * The node that has the slot of a call; {@code null} if the call has failed, or waits
+	 * here.
 	 */
 	@Nullable HostAndPort nodeOf(Call call) {
 		Slots known = this.slots;
@@ -84,7 +76,6 @@ final class Topology {
 		return node;
 	}
 
-	/** Lets a call wait, unless the slots have become known. */
 	private @Nullable Slots await(Call call) {
 		synchronized (this) {
 			boolean asked = this.slots == null && refresh();
@@ -105,7 +96,8 @@ final class Topology {
 		if (this.cluster.closed) {
 			return ClusterServers.closedForGood();
 		}
-		Throwable reason = this.failure;
+		Throwable silence = this.cluster.briefSilence();
+		Throwable reason = (silence != null) ? silence : this.failure;
 		String nodes = "";
 		try {
 			nodes = " " + this.cluster.addresses();
@@ -127,7 +119,7 @@ final class Topology {
 	}
 
 	private void run() {
-		while (isToAsk()) {
+		while (beginReading()) {
 			try {
 				end(ask());
 			}
@@ -139,11 +131,26 @@ final class Topology {
 		}
 	}
 
-	private synchronized boolean isToAsk() {
+	private synchronized boolean beginReading() {
 		this.running = this.outdated && !this.cluster.closed;
 		this.asking = this.running;
 		this.outdated = false;
+		if (!this.running) {
+			notifyAll();
+		}
 		return this.running;
+	}
+
+	synchronized void awaitEnd() {
+		long end = System.nanoTime() + PATIENCE_NANOS;
+		try {
+			for (long left = PATIENCE_NANOS; this.running && left > 0; left = end - System.nanoTime()) {
+				TimeUnit.NANOSECONDS.timedWait(this, left);
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 	static void parkNanos(long time) {
@@ -164,9 +171,6 @@ final class Topology {
 		}
 	}
 
-	/**
-	 * Returns the slots as the first node knows that answers; {@code null} if none does.
-	 */
 	private @Nullable Slots ask(Iterator<HostAndPort> nodes) {
 		Map<Call, HostAndPort> asked = new HashMap<>();
 		while (!this.cluster.closed && (nodes.hasNext() || !asked.isEmpty())) {
@@ -185,7 +189,6 @@ final class Topology {
 		return null;
 	}
 
-	/** Waits until a call is done; {@code null} if none is in time. */
 	private static @Nullable Call firstDone(Map<Call, HostAndPort> asked, long time) {
 		long end = System.nanoTime() + time;
 		while (true) {
@@ -234,7 +237,6 @@ final class Topology {
 		}
 	}
 
-	/** Fails the calls that wait, because the cluster is closed. */
 	void close() {
 		end(null);
 	}

@@ -4,9 +4,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Starts the threads of connections. They may outlive the application that submits a
- * call, so they keep neither its class loader nor its thread locals. They do not keep the
- * process alive.
+ * Starts daemon threads. They may outlive the application that submits a call, so they
+ * keep neither its class loader nor its thread locals.
  */
 public final class BackgroundThread {
 
@@ -15,10 +14,7 @@ public final class BackgroundThread {
 	private BackgroundThread() {
 	}
 
-	/**
-	 * Starts a thread.
-	 * @return whether it was started; not if there can be no more threads
-	 */
+	/** Returns whether the thread was started; not if there can be no more threads. */
 	public static boolean start(Runnable task, String name) {
 		Thread thread = new Thread(null, task, name, 0, false);
 		thread.setDaemon(true);

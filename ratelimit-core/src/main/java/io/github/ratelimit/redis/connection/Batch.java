@@ -24,6 +24,12 @@ final class Batch {
 
 	private List<Group> groups = new ArrayList<>(1);
 
+	/** Whether the server has refused a call because it is not the right one. */
+	boolean refused;
+
+	/** Whether the server has refused a call because it loads its data. */
+	boolean loading;
+
 	Batch(List<Call> calls, Listener listener) {
 		this.listener = listener;
 		calls.forEach(this::add);
@@ -43,8 +49,6 @@ final class Batch {
 	 * Sends all calls and delivers the replies. Only commands without effect are sent
 	 * once more: with the source of a script that the server does not know, or call by
 	 * call if the Redis keys of several calls are at two nodes.
-	 * @throws JedisException if the connection has failed; calls that were answered
-	 * before stay so
 	 */
 	void exchange(Link link) {
 		while (!this.groups.isEmpty()) {
@@ -61,11 +65,14 @@ final class Batch {
 		}
 		Iterator<Object> replies = link.exchange(commands).iterator();
 		List<Group> again = new ArrayList<>(0);
-		this.groups.forEach((group) -> again.addAll(group.read(replies, this.listener)));
+		this.groups.forEach((group) -> {
+			again.addAll(group.read(replies, this.listener));
+			this.refused |= group.hasFailed(ErrorText::isOfWrongServer);
+			this.loading |= group.hasFailed(ErrorText::isOfLoadingServer);
+		});
 		return again;
 	}
 
-	/** Calls that share their commands. */
 	private static final class Group {
 
 		private final Call first;
@@ -83,14 +90,13 @@ final class Batch {
 		}
 
 		boolean takes(Call call) {
-			return call.carrier() == this.first.carrier() && call.slot() == this.first.slot()
+			return call.codec() == this.first.codec() && call.slot() == this.first.slot()
 					&& call.asking == this.first.asking;
 		}
 
-		/** Adds the commands of the calls; none if they cannot be made. */
 		void addTo(List<CommandArguments> commands) {
 			try {
-				List<CommandArguments> own = this.first.carrier().commands(this.calls, this.source);
+				List<CommandArguments> own = this.first.codec().commands(this.calls, this.source);
 				this.sent = this.first.asking ? withAsking(own) : own;
 				commands.addAll(this.sent);
 			}
@@ -100,7 +106,6 @@ final class Batch {
 			}
 		}
 
-		/** Inserts {@code ASKING} before each command, or before a transaction. */
 		private static List<CommandArguments> withAsking(List<CommandArguments> commands) {
 			boolean transaction = commands.get(0).getCommand() == Command.MULTI;
 			List<CommandArguments> all = new ArrayList<>();
@@ -128,8 +133,8 @@ final class Batch {
 			JedisRedirectionException redirection = redirection(own);
 			boolean unknown = !this.source && areAll(own, JedisNoScriptException.class::isInstance);
 			// Old servers redirect all calls if one of them has to be.
-			boolean moving = this.calls.size() > 1
-					&& (redirection instanceof JedisAskDataException || areAll(own, Carrier::isMoving));
+			boolean moving = this.calls.size() > 1 && (redirection instanceof JedisAskDataException
+					|| ErrorText.isOfMovingSlot(own.get(own.size() - 1)));
 			if (unknown || moving) {
 				long now = System.nanoTime();
 				this.calls = this.calls.stream().filter((call) -> call.takeBack() && call.take(now)).toList();
@@ -142,7 +147,7 @@ final class Batch {
 					listener.redirected(this.calls, redirection);
 				}
 				else {
-					this.first.carrier().deliver(this.calls, own);
+					this.first.codec().deliver(this.calls, own);
 				}
 			}
 			catch (RuntimeException ex) {
@@ -151,7 +156,15 @@ final class Batch {
 			return List.of();
 		}
 
-		/** Not a stream, because every batch does this. */
+		boolean hasFailed(Predicate<@Nullable Throwable> kind) {
+			for (int i = 0; i < this.calls.size(); i++) {
+				if (kind.test(this.calls.get(i).failure())) {
+					return true;
+				}
+			}
+			return false;
+		}
+
 		private static boolean areAll(List<Object> replies, Predicate<Object> kind) {
 			for (Object reply : replies) {
 				if (!kind.test(reply)) {

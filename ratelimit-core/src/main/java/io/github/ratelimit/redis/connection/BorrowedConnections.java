@@ -2,13 +2,18 @@ package io.github.ratelimit.redis.connection;
 
 import java.lang.reflect.Field;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Collections;
-import java.util.Set;
+import java.util.Map;
 import java.util.WeakHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import io.github.ratelimit.redis.connection.WatchedSocket.Watch;
+import org.apache.commons.pool2.impl.GenericObjectPool;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
@@ -25,28 +30,32 @@ import redis.clients.jedis.providers.ManagedConnectionProvider;
  */
 public final class BorrowedConnections extends ConnectionSource {
 
-	/** Timeout of {@code PING}. */
-	private static final Duration PATIENCE = Duration.ofSeconds(1);
+	private static final Logger logger = LoggerFactory.getLogger(BorrowedConnections.class);
+
+	private static final long PATIENCE = TimeUnit.SECONDS.toNanos(1);
 
 	/** A pool may hold many connections that the server has closed. */
 	private static final int ATTEMPTS = 100;
 
 	private final Supplier<Connection> pool;
 
-	/**
-	 * Those that have answered since one broke; {@code null} if none has. All others may
-	 * be broken as well.
-	 */
-	private volatile @Nullable Set<Connection> answered;
+	private final Supplier<? extends Collection<?>> pools;
 
-	/** Creates a source that borrows from a pool. */
-	public BorrowedConnections(Supplier<Connection> pool) {
+	/** When each was last borrowed, of those that have not rested or broken. */
+	private final Map<Connection, Long> used = Collections.synchronizedMap(new WeakHashMap<>());
+
+	private volatile long roundTrip = Long.MAX_VALUE;
+
+	/**
+	 * @param pools returns all pools with connections to the server
+	 */
+	public BorrowedConnections(Supplier<Connection> pool, Supplier<? extends Collection<?>> pools) {
 		this.pool = pool;
+		this.pools = pools;
 	}
 
 	/**
-	 * Creates a source that borrows from the pool of a client. Closing the source leaves
-	 * the client open.
+	 * Borrows from the pool of a client, and leaves the client open.
 	 * @throws IllegalArgumentException if the client sends again by itself, has no pool
 	 * of connections, or is one of a cluster
 	 */
@@ -62,12 +71,12 @@ public final class BorrowedConnections extends ConnectionSource {
 			throw refused(client, "must be a RedisClusterClient or JedisCluster to use a cluster");
 		}
 		return new BorrowedConnections((provider instanceof MultiDbConnectionProvider databases)
-				? MultiDb.connections(databases) : provider::getConnection);
+				? MultiDb.connections(databases) : provider::getConnection, () -> provider.getConnectionMap().values());
 	}
 
 	/**
-	 * Returns the connections of a client of a cluster; {@code null} if it is none. Its
-	 * command executor, which sends again, is not used.
+	 * Returns the connections of a client of a cluster, without its command executor,
+	 * which sends again.
 	 */
 	public static @Nullable ClusterConnectionProvider clusterOf(UnifiedJedis client) {
 		return (client.getClass() != UnifiedJedis.class
@@ -91,33 +100,54 @@ public final class BorrowedConnections extends ConnectionSource {
 	}
 
 	@Override
-	Link connect(boolean checked, Watch watch, Duration budget) {
+	Link connect(long rest, Watch watch, Duration budget) {
+		boolean silent = false;
 		for (int i = 1;; i++) {
 			Connection connection = this.pool.get();
-			Link link = new Link(connection, null, () -> true, this::broken);
-			Set<Connection> answered = this.answered;
+			Link link = new Link(connection, null, (patience) -> true, this.used::clear);
+			long now = System.nanoTime();
+			Long used = this.used.put(connection, now);
 			try {
-				if (checked || answered != null && !answered.contains(connection)) {
-					link.timeout(PATIENCE);
+				if (used == null || now - used > rest) {
+					long patience = silent ? 0 : patience(budget, this.roundTrip);
+					link.timeout(Duration.ofNanos((patience > 0) ? patience : PATIENCE));
 					link.ping();
-					if (answered != null) {
-						answered.add(connection);
-					}
+					this.roundTrip = Math.min(this.roundTrip, link.roundTrip());
 				}
 				link.timeout(budget);
 				return link;
 			}
 			catch (Throwable ex) {
 				link.release();
-				if (i == ATTEMPTS || isSilence(ex) || !(ex instanceof JedisException)) {
+				if (i == ATTEMPTS || silent || !(ex instanceof JedisException)) {
 					throw ex;
+				}
+				if (isSilence(ex)) {
+					// Those that rest in the pool have rested for longer.
+					silent = true;
+					leave();
 				}
 			}
 		}
 	}
 
-	private void broken() {
-		this.answered = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+	@Override
+	void leave() {
+		this.used.clear();
+		try {
+			for (Object pool : this.pools.get()) {
+				if (pool instanceof GenericObjectPool<?> connections) {
+					connections.clear();
+				}
+				else if (pool instanceof Connection borrowed) {
+					// What a provider returns that does not show its pool.
+					borrowed.close();
+				}
+			}
+		}
+		catch (JedisException ex) {
+			logger.debug("The pool could not be cleared", ex);
+		}
 	}
 
 	/** Separate, because it needs libraries that only users of such clients have. */

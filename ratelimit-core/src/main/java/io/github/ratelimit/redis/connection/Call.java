@@ -24,7 +24,7 @@ public abstract class Call {
 
 	private static final Object NO_ANSWER = new Object();
 
-	private final Carrier carrier;
+	private final Codec codec;
 
 	private final int slot;
 
@@ -42,42 +42,39 @@ public abstract class Call {
 	/** {@code null} while it waits, then sent, then its answer or failure. */
 	private volatile @Nullable Object state;
 
-	/**
-	 * Creates a call of the current thread, which has to wait for it.
-	 * @param slot the slot of all its Redis keys
-	 */
-	protected Call(Carrier carrier, int slot, long deadline) {
-		this.carrier = carrier;
+	protected Call(Codec codec, int slot, long deadline) {
+		this.codec = codec;
 		this.slot = slot;
 		this.deadline = deadline;
 	}
 
-	/** Returns what turns this into commands. */
-	public final Carrier carrier() {
-		return this.carrier;
+	public final Codec codec() {
+		return this.codec;
 	}
 
-	/** Returns the slot of all Redis keys of this call. */
 	public final int slot() {
 		return this.slot;
 	}
 
-	/**
-	 * Returns how much work this is for the server: 1 for the simplest decision, or more.
-	 */
+	/** A server may answer questions about itself, and nothing else. */
+	boolean isQuestion() {
+		return false;
+	}
+
+	/** How much work this is for the server: 1 for the simplest decision. */
 	public abstract int work();
 
 	/**
-	 * Waits for the answer until the deadline. For the thread that created the call. An
-	 * interrupt does not end the short wait, because a thread that is asked to end must
-	 * still be able to cancel what it has reserved.
+	 * Waits for the answer until the deadline. An interrupt does not end the short wait,
+	 * because a thread that is asked to end must still be able to cancel what it has
+	 * reserved.
 	 * @throws JedisException if the call has failed, or its deadline has passed
 	 */
 	public final @Nullable Object await() {
 		while (!await(this.deadline)) {
 			Object state = this.state;
 			if (!isDone(state) && STATE.compareAndSet(this, state, GIVEN_UP)) {
-				throw CallException.late(state == SENT);
+				throw this.explanation.apply(CallException.late(state == SENT));
 			}
 		}
 		Object state = this.state;
@@ -88,9 +85,8 @@ public abstract class Call {
 	}
 
 	/**
-	 * Waits for the answer until some time, after which the call may still be sent and
-	 * answered. For the thread that created the call.
-	 * @return whether it was answered or has failed
+	 * Returns whether it was answered or has failed until some time, after which it may
+	 * still be sent.
 	 */
 	public final boolean await(long until) {
 		boolean interrupted = false;
@@ -112,12 +108,10 @@ public abstract class Call {
 		}
 	}
 
-	/** Returns whether it was answered or has failed. */
 	public final boolean isDone() {
 		return isDone(this.state);
 	}
 
-	/** Returns whether its deadline has passed. */
 	final boolean isLate() {
 		return System.nanoTime() - this.deadline >= 0;
 	}
@@ -127,8 +121,7 @@ public abstract class Call {
 	}
 
 	/**
-	 * Takes the call for sending.
-	 * @return whether to send it; not if its deadline has passed or nobody waits for it
+	 * Takes the call for sending, unless its deadline has passed or nobody waits for it.
 	 */
 	final boolean take(long now) {
 		if (now - this.deadline >= 0) {
@@ -139,30 +132,23 @@ public abstract class Call {
 	}
 
 	/**
-	 * Makes a call wait again that was sent, because the server has not executed it.
-	 * @return whether somebody still waits for it, so that it may be submitted again
+	 * Makes a call wait again that the server has not executed. Returns whether somebody
+	 * still waits for it.
 	 */
 	public final boolean takeBack() {
 		return STATE.compareAndSet(this, SENT, null);
 	}
 
-	/**
-	 * Counts a redirection, and returns how many there were. For the thread that has
-	 * taken the call back.
-	 */
+	/** Counts and returns redirections. For the thread that has taken the call back. */
 	public final int countRedirection() {
 		return ++this.redirections;
 	}
 
-	/**
-	 * Sets a function that {@link #await} applies to a failure. To be called before the
-	 * call is submitted.
-	 */
+	/** Sets what {@link #await} applies to a failure, before the call is submitted. */
 	public final void explainBy(UnaryOperator<JedisException> explanation) {
 		this.explanation = explanation;
 	}
 
-	/** Sets the answer to a call that was sent. */
 	public final void complete(@Nullable Object answer) {
 		if (STATE.compareAndSet(this, SENT, (answer != null) ? answer : NO_ANSWER)) {
 			LockSupport.unpark(this.caller);
@@ -181,6 +167,10 @@ public abstract class Call {
 				return;
 			}
 		}
+	}
+
+	final @Nullable JedisException failure() {
+		return (this.state instanceof Failure failure) ? failure.reason : null;
 	}
 
 	/** Handles an answer that nobody waits for any more. Must not block. */

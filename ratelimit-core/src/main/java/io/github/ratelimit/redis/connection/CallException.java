@@ -45,10 +45,6 @@ public final class CallException extends JedisException {
 
 	private final Reason reason;
 
-	/**
-	 * Creates an exception.
-	 * @param cause what is wrong with the server; {@code null} if nothing is known
-	 */
 	public CallException(Reason reason, String message, @Nullable Throwable cause) {
 		super(message, cause);
 		this.reason = reason;
@@ -62,15 +58,22 @@ public final class CallException extends JedisException {
 		return new CallException(Reason.SILENCE, "It was sent, and the server has stopped answering", cause);
 	}
 
-	/** For a call whose deadline has passed. */
 	static CallException late(boolean sent) {
 		return sent ? new CallException(Reason.UNANSWERED, "It was sent, but not answered in time", null)
 				: new CallException(Reason.TOO_LATE, "It was not sent in time", null);
 	}
 
-	/** Returns why the call has no answer. */
 	public Reason reason() {
 		return this.reason;
+	}
+
+	/**
+	 * Returns whether nothing is known but that the server was silent, or connections
+	 * broke, for a time in which this process or the server may have waited for a
+	 * processor.
+	 */
+	public boolean isBrief() {
+		return ConnectionSource.isBrief(getCause());
 	}
 
 	@Override

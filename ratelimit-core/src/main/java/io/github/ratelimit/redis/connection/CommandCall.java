@@ -11,18 +11,25 @@ import redis.clients.jedis.exceptions.JedisException;
  * and if the replies come after the deadline; otherwise the answer is the reply to the
  * last command.
  */
-public final class CommandCall extends Call {
+public class CommandCall extends Call {
 
 	private final int work;
 
-	/**
-	 * Creates a call.
-	 * @param commands makes the commands, with the source of a script if the server needs
-	 * it
-	 */
+	/** Makes the commands with the source of a script if the server needs it. */
 	public CommandCall(Function<Boolean, List<CommandArguments>> commands, int work, int slot, long deadline) {
 		super(new Commands(commands), slot, deadline);
 		this.work = work;
+	}
+
+	public static CommandCall question(CommandArguments command, int work, long deadline) {
+		return new CommandCall((source) -> List.of(command), work, 0, deadline) {
+
+			@Override
+			boolean isQuestion() {
+				return true;
+			}
+
+		};
 	}
 
 	@Override
@@ -30,8 +37,7 @@ public final class CommandCall extends Call {
 		return this.work;
 	}
 
-	/** The commands of one call. */
-	private record Commands(Function<Boolean, List<CommandArguments>> all) implements Carrier {
+	private record Commands(Function<Boolean, List<CommandArguments>> all) implements Codec {
 
 		@Override
 		public List<CommandArguments> commands(List<Call> calls, boolean source) {

@@ -1,7 +1,9 @@
 package io.github.ratelimit.redis.connection;
 
+import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 import io.github.ratelimit.redis.connection.WatchedSocket.Watch;
 import org.jspecify.annotations.Nullable;
@@ -15,23 +17,58 @@ public abstract sealed class ConnectionSource permits OwnConnections, BorrowedCo
 
 	/**
 	 * Connects.
-	 * @param checked whether the server must have answered a {@code PING} on a borrowed
-	 * connection; on others it must always
-	 * @param watch is notified of silence, also during the login, and of what is
-	 * received; not by connections that are borrowed
+	 * @param rest for how many nanoseconds a borrowed connection is trusted that was not
+	 * used; after that the server must answer a {@code PING}, as always on other
+	 * connections
+	 * @param watch is notified of silence and of what is received, but not by borrowed
+	 * connections
 	 * @param budget the length of a silence; how long borrowed connections wait
 	 * @throws JedisException if it cannot be done, or the server does not answer; other
 	 * exceptions if a pool or a source of passwords fails
 	 */
-	abstract Link connect(boolean checked, Watch watch, Duration budget);
+	abstract Link connect(long rest, Watch watch, Duration budget);
 
-	/** Returns whether a connection has failed because nothing came in time. */
+	static final long REST = TimeUnit.SECONDS.toNanos(1);
+
+	/**
+	 * Returns how long to wait for an answer on a connection that rested, in nanoseconds,
+	 * so that there is time left for a new one and for the call; 0 if the budget is too
+	 * short for a {@code PING} before the call.
+	 * @param roundTrip the shortest so far
+	 */
+	static long patience(Duration budget, long roundTrip) {
+		long half = budget.toNanos() / 2;
+		return (roundTrip < half) ? Math.max(half / 2, Math.min(2 * roundTrip, half)) : 0;
+	}
+
+	/**
+	 * Returns how much of that wait may be spent before the {@code PING}, so that there
+	 * is time left for the answer.
+	 */
+	static long patienceBefore(long patience, long roundTrip) {
+		return Math.max(0, Math.min(patience / 2, patience - 2 * roundTrip));
+	}
+
 	static boolean isSilence(@Nullable Throwable failure) {
 		return failure instanceof JedisConnectionException && failure.getCause() instanceof SocketTimeoutException;
 	}
 
-	/** Releases what the source itself holds. */
-	void close() {
+	/**
+	 * Returns whether a connection was silent or broke, which says little about the
+	 * server until it lasts.
+	 */
+	static boolean isBrief(@Nullable Throwable failure) {
+		if (!(failure instanceof JedisConnectionException)) {
+			return false;
+		}
+		Throwable[] reasons = failure.getSuppressed();
+		// Jedis hides what kept it from connecting, one reason for each address.
+		Throwable cause = (failure.getCause() == null && reasons.length > 0) ? reasons[0] : failure.getCause();
+		// Its subclasses say that no connection can be made.
+		return cause == null || cause instanceof SocketTimeoutException || cause.getClass() == SocketException.class;
 	}
+
+	/** Forgets where connections lead, because the server is not the right one. */
+	abstract void leave();
 
 }

@@ -1,7 +1,10 @@
 package io.github.ratelimit.redis.connection;
 
+import java.util.Set;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
@@ -19,21 +22,48 @@ public final class ErrorText {
 	/** The line of a script that failed, and the dash of an error. */
 	private static final Pattern PLACE = Pattern.compile("^(?:@?user_script: ?\\d+: ?)*-?");
 
-	private static final Pattern CODE = Pattern.compile("[A-Z]+ .*", Pattern.DOTALL);
+	private static final Pattern CODED = Pattern.compile("[A-Z]+ .*", Pattern.DOTALL);
+
+	/**
+	 * The code is the first word. Before Redis 7, in a script, it follows the position.
+	 */
+	private static final Pattern CODE = Pattern.compile("^(?:ERR Error running script.*?: ?@[^:]*: ?\\d+: ?-?)?(\\w+)",
+			Pattern.DOTALL);
+
+	private static final Set<String> WRONG_SERVER = Set.of("READONLY", "MASTERDOWN", "NOAUTH", "WRONGPASS");
 
 	private ErrorText() {
 	}
 
-	/**
-	 * Returns the error that a script has caught, as if it were the reply of the server.
-	 * @param text what the script returns; before Redis 7 with a line number
-	 */
+	/** Returns the error that a script has caught, before Redis 7 with a line number. */
 	public static JedisDataException caught(String text) {
 		String error = PLACE.matcher(text).replaceFirst("").strip();
-		return withoutKeys(new JedisDataException(CODE.matcher(error).matches() ? error : "ERR " + text.strip()));
+		return withoutKeys(new JedisDataException(CODED.matcher(error).matches() ? error : "ERR " + text.strip()));
 	}
 
-	/** Returns the same error without Redis keys. */
+	public static String code(String message) {
+		Matcher matcher = CODE.matcher(message);
+		return matcher.find() ? matcher.group(1) : "";
+	}
+
+	/** Returns whether a new connection may lead to another server, or be logged in. */
+	static boolean isOfWrongServer(@Nullable Throwable failure) {
+		return failure instanceof JedisDataException
+				&& WRONG_SERVER.contains(code(String.valueOf(failure.getMessage())));
+	}
+
+	static boolean isOfLoadingServer(@Nullable Throwable failure) {
+		return failure instanceof JedisDataException && code(String.valueOf(failure.getMessage())).equals("LOADING");
+	}
+
+	/**
+	 * Returns whether a command had no effect because only some of its Redis keys have
+	 * moved to the new node.
+	 */
+	public static boolean isOfMovingSlot(@Nullable Object reply) {
+		return reply instanceof JedisDataException error && String.valueOf(error.getMessage()).startsWith("TRYAGAIN");
+	}
+
 	static JedisDataException withoutKeys(JedisDataException ex) {
 		String text = String.valueOf(ex.getMessage());
 		int end = text.indexOf(ARGUMENTS);

@@ -4,7 +4,6 @@ import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
@@ -14,32 +13,11 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Sends the calls that wait over one connection, one batch at a time. Its thread exists
- * only while there are calls.
+ * Sends the calls that wait over one connection, one batch at a time.
  */
 final class Lane implements WatchedSocket.Watch {
 
 	private static final Logger logger = LoggerFactory.getLogger(Lane.class);
-
-	/** There is no thread. */
-	private static final int NONE = 0;
-
-	/** The thread works, and looks into the queue next. */
-	private static final int RUNNING = 1;
-
-	/** The thread polls the queue, and does so once more after the end of that. */
-	private static final int SPINNING = 2;
-
-	/** The thread sleeps. The thread that makes it {@link #RUNNING} wakes it. */
-	private static final int PARKED = 3;
-
-	private static final int SPINS = (Runtime.getRuntime().availableProcessors() > 1) ? 200 : 0;
-
-	/** How long a thread waits for calls before it ends. */
-	private static final long IDLE = TimeUnit.SECONDS.toNanos(10);
-
-	/** How long an idle connection is trusted not to have been closed. */
-	private static final long REST = TimeUnit.SECONDS.toNanos(1);
 
 	/** How many budgets a batch may take to be sent, at least a second. */
 	private static final int PATIENCE = 10;
@@ -47,103 +25,41 @@ final class Lane implements WatchedSocket.Watch {
 	/** Pause after a connection has failed while other lanes are connected. */
 	private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(50);
 
-	private final String name;
+	final String name;
+
+	final LaneThread thread;
 
 	private final Server server;
 
-	private final AtomicInteger state = new AtomicInteger(NONE);
-
-	private volatile @Nullable Thread thread;
-
 	private volatile @Nullable Link link;
 
-	private volatile boolean closed;
-
-	/** Calls that were sent and are not answered. */
 	private volatile List<Call> sent = List.of();
 
 	private volatile long sentAt;
 
-	/** When something was last sent. */
-	private long used = System.nanoTime() - REST;
+	private volatile boolean connecting;
+
+	private volatile long used;
+
+	private int departures;
 
 	Lane(String name, Server server) {
 		this.name = name;
+		this.thread = new LaneThread(this, server);
 		this.server = server;
 	}
 
-	boolean isSpinning() {
-		return this.state.get() == SPINNING;
-	}
-
-	/** Wakes the thread, and returns whether it was asleep. */
-	boolean wake() {
-		if (this.state.get() == PARKED && this.state.compareAndSet(PARKED, RUNNING)) {
-			LockSupport.unpark(this.thread);
-			return true;
-		}
-		return false;
-	}
-
-	/** Starts a thread, and returns whether there was none. */
-	boolean start() {
-		if (this.state.get() == NONE && this.state.compareAndSet(NONE, RUNNING)) {
-			if (BackgroundThread.start(this::run, this.name)) {
-				return true;
-			}
-			this.state.set(NONE);
-		}
-		return false;
-	}
-
-	private void run() {
-		this.thread = Thread.currentThread();
-		boolean failed = true;
-		try {
-			while (awaitCalls()) {
-				work();
-			}
-			failed = false;
-		}
-		finally {
-			if (failed || this.closed) {
-				release();
-				this.state.set(NONE);
-			}
-			if (failed && !this.closed && this.server.hasWaiting()) {
-				// Callers that saw this running have woken no other lane.
-				this.server.wake();
-			}
-		}
-	}
-
-	/** Waits for calls. Returns whether the thread goes on. */
-	private boolean awaitCalls() {
-		this.state.set(SPINNING);
-		for (int i = 0; i < SPINS && !this.server.hasWaiting(); i++) {
-			Thread.onSpinWait();
-		}
-		this.state.set(PARKED);
-		long end = System.nanoTime() + IDLE;
-		while (!this.server.hasWaiting() && !this.closed && this.state.get() == PARKED) {
-			long left = end - System.nanoTime();
-			if (left <= 0 && this.state.compareAndSet(PARKED, NONE)) {
-				return false;
-			}
-			LockSupport.parkNanos(this, left);
-		}
-		this.state.set(RUNNING);
-		return !this.closed;
-	}
-
-	/** Sends a batch. */
-	private void work() {
+	void work() {
 		Link link = connect();
 		if (link == null) {
 			return;
 		}
 		List<Call> calls = this.server.next();
-		if (!calls.isEmpty()) {
+		if (isLeft()) {
+			// They may have come after that, and must not be sent to the former server.
+			calls.stream().filter(Call::takeBack).forEach((call) -> this.server.submit(call, call.asking));
+		}
+		else if (!calls.isEmpty()) {
 			exchange(link, calls);
 		}
 		if (link.isBorrowed()) {
@@ -151,34 +67,54 @@ final class Lane implements WatchedSocket.Watch {
 		}
 	}
 
-	/** Returns a connection that may be used; {@code null} if there is none. */
 	private @Nullable Link connect() {
 		long start = System.nanoTime();
-		boolean rested = start - this.used > REST;
 		try {
 			Link link = this.link;
-			if (link != null && link.isUsable(rested)) {
+			this.sentAt = start;
+			if (link != null && !isLeft() && link.verify(isRested(start), this.server.settings.budget())) {
 				return link;
 			}
 			release();
-			this.sentAt = start;
-			link = this.server.source.connect(rested, this, this.server.settings.budget());
+			this.departures = this.server.departures();
+			this.connecting = true;
+			link = this.server.source.connect(this.server.rest, this, this.server.settings.budget());
+			this.used = System.nanoTime();
+			if (!link.isBorrowed()) {
+				this.server.answered(link.roundTrip());
+				this.server.breaker.heard(this.used);
+			}
 			this.link = link;
 			return link;
 		}
 		catch (Throwable ex) {
 			release();
 			logger.debug("{} has no connection", this.name, ex);
-			if (this.server.breaker.isHeard(start) || this.server.isConnected()) {
+			if (this.server.breaker.isHeard(start) || this.server.isInUse()) {
 				// The other lanes go on, or find that their connections are broken.
 				this.server.wake();
 				LockSupport.parkNanos(PAUSE);
 			}
 			else {
-				this.server.notConnected(ex);
+				this.server.notConnected(ex, start);
 			}
 			return null;
 		}
+		finally {
+			this.connecting = false;
+		}
+	}
+
+	private boolean isRested(long now) {
+		return now - this.used > this.server.rest;
+	}
+
+	boolean isInUse() {
+		return this.link != null && !isRested(System.nanoTime());
+	}
+
+	private boolean isLeft() {
+		return this.departures != this.server.departures();
 	}
 
 	private void exchange(Link link, List<Call> calls) {
@@ -193,10 +129,16 @@ final class Lane implements WatchedSocket.Watch {
 				calls.forEach((call) -> call.fail(CallException.outage(cause)));
 				return;
 			}
-			new Batch(calls, this.server.listener).exchange(link);
+			Batch batch = new Batch(calls, this.server.listener);
+			batch.exchange(link);
 			long now = System.nanoTime();
-			this.server.breaker.heard(now);
+			this.server.breaker.answered(calls, now);
+			this.server.answered(now - start);
 			this.server.listener.batch(calls.size(), now - start);
+			if (batch.refused) {
+				this.server.leave();
+			}
+			this.server.noteLoading(batch.loading, now);
 		}
 		catch (Throwable ex) {
 			fail((ex instanceof JedisException cause) ? cause : new JedisException("A batch has failed", ex), calls);
@@ -207,35 +149,47 @@ final class Lane implements WatchedSocket.Watch {
 	}
 
 	/**
-	 * Handles a broken connection. A new one shows whether the server is available.
+	 * Handles a broken connection. A new one shows whether the server is available. It is
+	 * made after a pause if the one before has broken as well.
 	 */
 	private void fail(JedisException failure, List<Call> calls) {
+		Link link = this.link;
 		release();
 		boolean silence = ConnectionSource.isSilence(failure);
+		if (silence && link != null && !link.isBorrowed()) {
+			this.server.breaker.unanswered(failure, this.sentAt);
+		}
 		if (silence && !this.server.breaker.isHeard(this.sentAt)) {
-			this.server.breaker.open(failure);
+			this.server.breaker.open(failure, this.sentAt);
 		}
 		JedisException reason = silence ? CallException.silence(failure) : failure;
-		calls.forEach((call) -> call.fail(reason));
-		if (this.server.breaker.cause() == null) {
+		boolean again = !silence && failure instanceof JedisConnectionException
+				&& this.server.breaker.broken(failure, this.sentAt);
+		if (!again && this.server.breaker.cause() == null) {
 			connect();
+		}
+		calls.forEach((call) -> call.fail(reason));
+		if (again && this.server.breaker.cause() == null) {
+			LockSupport.parkNanos(PAUSE);
 		}
 	}
 
-	private void release() {
+	void release() {
 		Link link = this.link;
 		this.link = null;
 		if (link != null) {
+			if (isLeft()) {
+				link.end();
+			}
 			link.release();
 		}
 	}
 
 	@Override
 	public void silent() throws SocketTimeoutException {
-		SocketTimeoutException silence = new SocketTimeoutException(
-				"Nothing was received for " + this.server.settings.budget());
+		SocketTimeoutException silence = this.server.silence();
 		boolean login = this.link == null;
-		if (login && this.server.isConnected()) {
+		if (login && this.server.isInUse()) {
 			// The other lanes show whether the server is available.
 			return;
 		}
@@ -243,7 +197,7 @@ final class Lane implements WatchedSocket.Watch {
 			// Only this connection is silent, or a login began before an outage ended.
 			throw silence;
 		}
-		this.server.breaker.open(new JedisConnectionException(silence));
+		this.server.breaker.open(new JedisConnectionException(silence), this.sentAt);
 	}
 
 	@Override
@@ -251,20 +205,22 @@ final class Lane implements WatchedSocket.Watch {
 		this.server.breaker.heard(now);
 	}
 
-	/** Whether there is a connection, which may be broken unnoticed. */
-	boolean isConnected() {
-		return this.link != null;
-	}
-
 	/**
-	 * Gives up a connection that blocks while sending, which no timeout of reading shows.
+	 * Gives up a connection that blocks while sending, which no timeout of reading shows,
+	 * and does not wait for ever for one that is being made, unless a pool may have none.
 	 */
 	void cutIfStuck(long now) {
-		long patience = Math.max(REST, PATIENCE * this.server.settings.budget().toNanos());
-		if (!this.sent.isEmpty() && now - this.sentAt > patience && !this.server.breaker.isHeard(this.sentAt)
-				&& this.server.breaker.cause() == null) {
-			this.server.breaker.open(new JedisConnectionException("Nothing could be sent",
-					new SocketTimeoutException("Nothing was received for " + Duration.ofNanos(patience))));
+		ServerSettings settings = this.server.settings;
+		long budget = settings.budget().toNanos();
+		boolean connecting = this.connecting && this.server.source instanceof OwnConnections && !this.server.isInUse();
+		long patience = connecting ? Math.max(settings.lasting().toNanos(), budget)
+				: Math.max(ConnectionSource.REST, PATIENCE * budget);
+		if ((connecting || !this.sent.isEmpty()) && now - this.sentAt > patience
+				&& !this.server.breaker.isHeard(this.sentAt) && this.server.breaker.cause() == null) {
+			this.server.breaker.open(
+					new JedisConnectionException(connecting ? "No connection was made" : "Nothing could be sent",
+							new SocketTimeoutException("Nothing was received for " + Duration.ofNanos(patience))),
+					this.sentAt);
 			Link link = this.link;
 			if (link != null) {
 				link.cut();
@@ -272,25 +228,19 @@ final class Lane implements WatchedSocket.Watch {
 		}
 	}
 
-	/** Fails the calls that were sent, because the server is unavailable. */
 	void refuse(JedisException cause) {
 		this.sent.forEach((call) -> call.fail(CallException.silence(cause)));
 	}
 
 	/**
-	 * Ends what is under way. A borrowed connection is given back when it is done,
-	 * because a pool makes a new one for each that is broken, even while it is being
-	 * closed.
+	 * A borrowed connection is given back when it is done, because a pool makes a new one
+	 * for each that is broken, even while it is being closed.
 	 */
 	void close() {
-		this.closed = true;
+		this.thread.close();
 		Link link = this.link;
 		if (link != null && !link.isBorrowed()) {
 			link.cut();
-		}
-		Thread thread = this.thread;
-		if (thread != null) {
-			thread.interrupt();
 		}
 	}
 

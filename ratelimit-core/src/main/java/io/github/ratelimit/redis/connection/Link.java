@@ -2,7 +2,7 @@ package io.github.ratelimit.redis.connection;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.function.BooleanSupplier;
+import java.util.function.LongPredicate;
 
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
@@ -21,19 +21,21 @@ final class Link {
 
 	private final @Nullable WatchedSocket socket;
 
-	private final BooleanSupplier current;
+	private final LongPredicate current;
 
 	private final Runnable broken;
 
 	private final int timeoutMillis;
 
+	private long roundTrip = Long.MAX_VALUE;
+
 	/**
-	 * Creates a connection.
 	 * @param socket {@code null} if it is borrowed
-	 * @param current whether it still leads to the right server
+	 * @param current whether it still leads to the right server, given how many
+	 * nanoseconds there are to find out
 	 * @param broken is run before a failed connection is released
 	 */
-	Link(Connection connection, @Nullable WatchedSocket socket, BooleanSupplier current, Runnable broken) {
+	Link(Connection connection, @Nullable WatchedSocket socket, LongPredicate current, Runnable broken) {
 		this.connection = connection;
 		this.socket = socket;
 		this.current = current;
@@ -42,14 +44,15 @@ final class Link {
 	}
 
 	/**
-	 * Sends commands and reads their replies.
-	 * @return errors of the server as exceptions, without Redis keys
-	 * @throws JedisException if the connection has failed, and must not be used again
+	 * Returns errors of the server as exceptions. After an exception the connection must
+	 * not be used again.
 	 */
 	List<Object> exchange(List<CommandArguments> commands) {
+		long start = System.nanoTime();
 		try {
 			commands.forEach(this.connection::sendCommand);
 			List<Object> replies = this.connection.getMany(commands.size());
+			this.roundTrip = Math.min(this.roundTrip, System.nanoTime() - start);
 			replies.replaceAll((reply) -> (reply instanceof JedisDataException ex) ? ErrorText.withoutKeys(ex) : reply);
 			return replies;
 		}
@@ -65,27 +68,53 @@ final class Link {
 		}
 	}
 
-	/**
-	 * Waits for any answer of the server, even an error.
-	 * @throws JedisException if there is none
-	 */
 	void ping() {
 		exchange(List.of(new CommandArguments(Command.PING)));
 	}
 
-	/** Sets the timeout of a borrowed connection. */
+	/** Sets the timeout of a borrowed connection, at least a millisecond. */
 	void timeout(Duration longest) {
 		if (this.socket == null) {
-			this.connection.setSoTimeout(Math.toIntExact(longest.toMillis()));
+			// None would be for ever.
+			this.connection.setSoTimeout(Math.toIntExact(Math.max(1, longest.toMillis())));
 		}
 	}
 
+	long roundTrip() {
+		return this.roundTrip;
+	}
+
 	/**
-	 * Returns whether it can be used for the next batch.
-	 * @param rested whether it was idle so long that it may have been closed
+	 * Verifies that an own connection can be used, which may be closed or forgotten if it
+	 * rested.
 	 */
-	boolean isUsable(boolean rested) {
-		return this.current.getAsBoolean() && !(rested && this.socket != null && this.socket.isStale());
+	boolean verify(boolean rested, Duration budget) {
+		long patience = rested ? ConnectionSource.patience(budget, this.roundTrip) : 0;
+		long end = System.nanoTime() + patience;
+		return this.current.test(ConnectionSource.patienceBefore(patience, this.roundTrip))
+				&& (!rested || this.socket == null || answers(this.socket, patience > 0, end));
+	}
+
+	private boolean answers(WatchedSocket socket, boolean patient, long end) {
+		if (socket.readEnd()) {
+			return false;
+		}
+		if (patient) {
+			socket.answerUntil(end);
+			try {
+				ping();
+			}
+			catch (JedisException ex) {
+				return false;
+			}
+			socket.answerUntil(null);
+		}
+		return true;
+	}
+
+	/** Makes sure that nobody uses it again after its release. */
+	void end() {
+		this.connection.setBroken();
 	}
 
 	boolean isBorrowed() {
@@ -97,15 +126,16 @@ final class Link {
 		IOUtils.closeQuietly(this.connection::forceDisconnect);
 	}
 
-	/** Closes it, or gives it back with its former timeout. */
 	void release() {
 		try {
-			if (!this.connection.isBroken()) {
-				timeout(Duration.ofMillis(this.timeoutMillis));
+			if (this.connection.isBroken()) {
+				if (this.socket != null) {
+					// Otherwise the rest of the commands would be sent first.
+					cut();
+				}
 			}
-			else if (this.socket != null) {
-				// Otherwise the rest of the commands would be sent first.
-				cut();
+			else if (this.socket == null) {
+				this.connection.setSoTimeout(this.timeoutMillis);
 			}
 		}
 		catch (RuntimeException ex) {

@@ -20,6 +20,10 @@ public interface Listener {
 	default void closed(Duration duration) {
 	}
 
+	/** The server says that it is not the right one: new connections are made. */
+	default void left() {
+	}
+
 	/** A call was refused, because too many other calls wait. */
 	default void overloaded() {
 	}
@@ -28,8 +32,13 @@ public interface Listener {
 	default void batch(int calls, long nanos) {
 	}
 
+	/** Returns what a caller is told of a failure. */
+	default JedisException explain(JedisException failure) {
+		return failure;
+	}
+
 	/**
-	 * A node of a cluster has not executed calls of one carrier and slot, because another
+	 * A node of a cluster has not executed calls of one codec and slot, because another
 	 * node has the slot. They fail by default. A listener that knows the other node
 	 * submits each call to it that it can {@linkplain Call#takeBack take back}.
 	 */

@@ -4,7 +4,7 @@ import java.net.Socket;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
+import java.util.function.LongFunction;
 
 import io.github.ratelimit.redis.connection.WatchedSocket.Watch;
 import redis.clients.jedis.Connection;
@@ -16,63 +16,60 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.util.IOUtils;
 
 /**
- * Makes connections to a server whose address may change. A connection to a former
- * address is not used again, even if it is still open.
+ * Makes connections to a server whose address may change; those to a former one are not
+ * used again.
  */
 public final class OwnConnections extends ConnectionSource {
 
-	private final Supplier<HostAndPort> address;
+	/** Returns the address, given how many nanoseconds there are to look it up again. */
+	private final LongFunction<HostAndPort> address;
 
-	private final Runnable close;
+	private final Runnable leave;
 
 	private final JedisClientConfig config;
 
-	private OwnConnections(Supplier<HostAndPort> address, Runnable close, JedisClientConfig config) {
+	OwnConnections(LongFunction<HostAndPort> address, Runnable leave, JedisClientConfig config) {
 		if (config.getAuthXManager() != null) {
 			throw new IllegalArgumentException(
 					"Invalid configuration: tokens are not supported, hand over a client of your own.");
 		}
 		this.address = address;
-		this.close = close;
+		this.leave = leave;
 		this.config = config;
 	}
 
 	/**
-	 * Connects to one server.
-	 * @param config how to log in, and to encrypt; the connection time-out is for each
-	 * address of the host, and for the login; the socket time-out is for each step of
-	 * encryption only
+	 * Connects to one server. The connection time-out is for each address of the host,
+	 * and for the login; the socket time-out is for each step of encryption only.
 	 */
 	public static OwnConnections to(HostAndPort server, JedisClientConfig config) {
-		return new OwnConnections(() -> server, () -> {
+		return new OwnConnections((patience) -> server, () -> {
 		}, config);
 	}
 
-	/**
-	 * Connects to the current master. The sentinels are asked when something is to be
-	 * sent.
-	 */
+	/** Connects to the master that sentinels name. */
 	public static OwnConnections toMaster(String name, Set<HostAndPort> sentinels, JedisClientConfig sentinelConfig,
 			JedisClientConfig config) {
 		SentinelMaster master = new SentinelMaster(name, sentinels, sentinelConfig);
-		return new OwnConnections(master::get, master::close, config);
+		return new OwnConnections(master::get, master::leave, config);
 	}
 
 	@Override
-	Link connect(boolean checked, Watch watch, Duration budget) {
-		HostAndPort server = this.address.get();
+	Link connect(long rest, Watch watch, Duration budget) {
+		HostAndPort server = this.address.apply(patience(budget, 0));
 		Socket socket = socket(server);
 		try {
 			int millis = this.config.getConnectionTimeoutMillis();
 			long patience = TimeUnit.MILLISECONDS.toNanos((millis > 0) ? millis : Protocol.DEFAULT_TIMEOUT);
-			WatchedSocket watched = new WatchedSocket(socket, watch, budget, System.nanoTime() + patience);
+			WatchedSocket watched = new WatchedSocket(socket, watch, budget);
+			watched.answerUntil(System.nanoTime() + patience);
 			// Jedis cannot reconnect, because it gets the same socket, which is closed
 			// then.
 			Link link = new Link(new Connection(() -> watched, this.config), watched,
-					() -> server.equals(this.address.get()), () -> {
+					(time) -> server.equals(this.address.apply(time)), () -> {
 					});
 			link.ping();
-			watched.loggedIn();
+			watched.answerUntil(null);
 			return link;
 		}
 		catch (Throwable ex) {
@@ -88,14 +85,13 @@ public final class OwnConnections extends ConnectionSource {
 		}
 		catch (JedisConnectionException ex) {
 			Throwable[] reasons = ex.getSuppressed();
-			throw (ex.getCause() == null && reasons.length > 0)
-					? new JedisConnectionException("Failed to connect to " + server, reasons[0]) : ex;
+			throw (ex.getCause() == null && reasons.length > 0) ? new UnreachableException(server, reasons[0]) : ex;
 		}
 	}
 
 	@Override
-	void close() {
-		this.close.run();
+	void leave() {
+		this.leave.run();
 	}
 
 }

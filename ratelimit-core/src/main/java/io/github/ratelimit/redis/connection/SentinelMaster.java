@@ -1,72 +1,125 @@
 package io.github.ratelimit.redis.connection;
 
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
-import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Jedis;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
-import redis.clients.jedis.providers.SentineledConnectionProvider;
 
 /**
- * Knows from sentinels which server is the master. They are asked whenever a background
- * thread connects, until one has answered; from then on Jedis watches them. The pool of
- * Jedis is not used, so it makes no connections.
+ * Knows from sentinels which server is the master. They are asked in the background when
+ * the master is needed, at most once a second, each over a connection of its own. A
+ * subscription would be told of changes sooner, but not of its own end.
  */
 final class SentinelMaster {
 
+	private static final long REST = TimeUnit.SECONDS.toNanos(1);
+
 	private final String name;
 
-	private final Set<HostAndPort> sentinels;
+	/** The one that has answered last is the first. */
+	private final List<HostAndPort> sentinels;
 
 	private final JedisClientConfig config;
 
-	private volatile @Nullable SentineledConnectionProvider watch;
+	private volatile @Nullable HostAndPort master;
 
-	private volatile boolean closed;
+	private volatile long asked = System.nanoTime() - REST;
+
+	private @Nullable CompletableFuture<HostAndPort> asking;
 
 	SentinelMaster(String name, Set<HostAndPort> sentinels, JedisClientConfig config) {
 		this.name = name;
-		this.sentinels = Set.copyOf(sentinels);
+		this.sentinels = Collections.synchronizedList(new ArrayList<>(sentinels));
 		this.config = config;
 	}
 
 	/**
-	 * Returns the current master.
-	 * @throws JedisConnectionException if no sentinel names it
+	 * @param patience how many nanoseconds to wait for a sentinel if there may be another
+	 * master since
+	 * @throws JedisConnectionException if no sentinel has ever named it
 	 */
-	HostAndPort get() {
-		SentineledConnectionProvider watch = this.watch;
-		return ((watch != null) ? watch : ask()).getCurrentMaster();
-	}
-
-	private synchronized SentineledConnectionProvider ask() {
-		SentineledConnectionProvider asked = this.watch;
-		if (asked == null) {
-			try {
-				asked = new SentineledConnectionProvider(this.name, this.config, new GenericObjectPoolConfig<>(),
-						this.sentinels, this.config);
+	HostAndPort get(long patience) {
+		HostAndPort known = this.master;
+		if (known != null && System.nanoTime() - this.asked < REST) {
+			return known;
+		}
+		CompletableFuture<HostAndPort> answer = ask();
+		try {
+			if (known == null) {
+				return answer.get();
 			}
-			catch (JedisException ex) {
+			return (patience > 0) ? answer.get(patience, TimeUnit.NANOSECONDS) : known;
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		catch (Exception ex) {
+			if (known == null) {
 				throw new JedisConnectionException(
-						"None of the sentinels %s has named the master %s".formatted(this.sentinels, this.name), ex);
-			}
-			this.watch = asked;
-			if (this.closed) {
-				// It was closed while they were asked.
-				asked.close();
+						"None of the sentinels %s has named the master %s".formatted(this.sentinels, this.name),
+						ex.getCause());
 			}
 		}
-		return asked;
+		if (known == null) {
+			throw new JedisConnectionException("Interrupted");
+		}
+		return known;
 	}
 
-	void close() {
-		this.closed = true;
-		SentineledConnectionProvider watch = this.watch;
-		if (watch != null) {
-			watch.close();
+	private synchronized CompletableFuture<HostAndPort> ask() {
+		CompletableFuture<HostAndPort> asking = this.asking;
+		if (asking == null || asking.isDone()) {
+			CompletableFuture<HostAndPort> answer = new CompletableFuture<>();
+			this.asking = answer;
+			if (!BackgroundThread.start(() -> ask(answer), "ratelimit-sentinel-" + this.name)) {
+				ask(answer);
+			}
+			return answer;
+		}
+		return asking;
+	}
+
+	private void ask(CompletableFuture<HostAndPort> answer) {
+		Throwable failure = null;
+		for (HostAndPort sentinel : List.copyOf(this.sentinels)) {
+			try (Jedis jedis = new Jedis(sentinel, this.config)) {
+				List<String> found = jedis.sentinelGetMasterAddrByName(this.name);
+				if (found != null) {
+					HostAndPort named = new HostAndPort(found.get(0), Integer.parseInt(found.get(1)));
+					this.master = named;
+					this.asked = System.nanoTime();
+					answer.complete(named);
+					return;
+				}
+				failure = new JedisException("The sentinel %s does not know the master".formatted(sentinel));
+			}
+			catch (Throwable ex) {
+				failure = ex;
+			}
+			preferOther();
+		}
+		this.asked = System.nanoTime();
+		answer.completeExceptionally((failure != null) ? failure : new JedisException("There is no sentinel"));
+	}
+
+	/** Asks again, and another sentinel first, because this one may be wrong. */
+	void leave() {
+		preferOther();
+		this.asked = System.nanoTime() - REST;
+	}
+
+	private void preferOther() {
+		synchronized (this.sentinels) {
+			Collections.rotate(this.sentinels, -1);
 		}
 	}
 

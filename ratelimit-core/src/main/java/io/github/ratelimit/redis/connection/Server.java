@@ -1,14 +1,18 @@
 package io.github.ratelimit.redis.connection;
 
+import java.net.SocketTimeoutException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
 import io.github.ratelimit.redis.connection.CallException.Reason;
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 
@@ -25,6 +29,11 @@ public final class Server implements Servers {
 	/** Most work in one batch, which then takes the server about a millisecond. */
 	private static final int MAX_WORK = 128;
 
+	private static final long DISCONNECTION = TimeUnit.SECONDS.toNanos(2);
+
+	/** How many lasting silences a server may load its data before it is left. */
+	private static final int LOADING = 10;
+
 	final ServerSettings settings;
 
 	final ConnectionSource source;
@@ -33,6 +42,8 @@ public final class Server implements Servers {
 
 	final Breaker breaker;
 
+	final long rest;
+
 	private final List<Lane> lanes;
 
 	/** What waits. The threads that take from it hold its lock. */
@@ -40,13 +51,25 @@ public final class Server implements Servers {
 
 	private final AtomicInteger waiting = new AtomicInteger();
 
-	/**
-	 * Creates a server without connecting to it.
-	 * @param settings how it is used
-	 * @param source where connections come from; closed with the server
-	 * @param listener is notified of what happens
-	 */
+	/** How often all connections were given up, because this is not the right server. */
+	private final AtomicInteger departures = new AtomicInteger();
+
+	private final UnaryOperator<JedisException> explanation = this::explain;
+
+	private volatile long answerTime;
+
+	private volatile boolean disconnected;
+
+	private volatile @Nullable Long loading;
+
+	private long leftAt = System.nanoTime() - ConnectionSource.REST;
+
 	public Server(ServerSettings settings, ConnectionSource source, Listener listener) {
+		this(settings, source, listener, ConnectionSource.REST);
+	}
+
+	Server(ServerSettings settings, ConnectionSource source, Listener listener, long rest) {
+		this.rest = rest;
 		this.settings = settings;
 		this.source = source;
 		this.listener = listener;
@@ -62,12 +85,14 @@ public final class Server implements Servers {
 	}
 
 	/**
-	 * Submits a call without waiting for it.
-	 * @param call a call that waits
-	 * @param asking whether its slot is moving to this server, so that {@code ASKING}
-	 * precedes its command or transaction
+	 * @param asking whether its slot is moving here, so that {@code ASKING} precedes its
+	 * command or transaction
 	 */
 	public void submit(Call call, boolean asking) {
+		call.explainBy(this.explanation);
+		if (this.disconnected) {
+			this.disconnected = false;
+		}
 		JedisException cause = this.breaker.cause();
 		if (cause != null) {
 			this.breaker.ensureProbed();
@@ -96,32 +121,30 @@ public final class Server implements Servers {
 	/** Makes sure that a lane looks into the queue after this. */
 	void wake() {
 		for (Lane lane : this.lanes) {
-			if (lane.isSpinning()) {
+			if (lane.thread.isSpinning()) {
 				return;
 			}
 		}
 		for (Lane lane : this.lanes) {
-			if (lane.wake()) {
+			if (lane.thread.wake()) {
 				return;
 			}
 		}
 		for (Lane lane : this.lanes) {
-			if (lane.start()) {
+			if (lane.thread.start()) {
 				return;
 			}
 		}
 	}
 
-	/** Whether there is a connection, which may be broken unnoticed. */
-	boolean isConnected() {
-		return this.lanes.stream().anyMatch(Lane::isConnected);
+	boolean isInUse() {
+		return this.lanes.stream().anyMatch(Lane::isInUse);
 	}
 
 	boolean hasWaiting() {
 		return !this.queue.isEmpty();
 	}
 
-	/** Takes the next calls to send, and wakes another lane if more wait. */
 	List<Call> next() {
 		List<Call> calls = new ArrayList<>();
 		int work = 0;
@@ -149,20 +172,89 @@ public final class Server implements Servers {
 		return calls;
 	}
 
-	/** Handles that no connection can be made. */
-	void notConnected(Throwable failure) {
+	/**
+	 * @param since when connecting began
+	 */
+	void notConnected(Throwable failure, long since) {
 		if (failure.getCause() instanceof NoSuchElementException) {
 			// The pool is exhausted, which says nothing about the server.
 			this.listener.overloaded();
 			refuseWaiting(new CallException(Reason.QUEUE_FULL, "No connection of the pool is free", failure));
 		}
 		else {
-			this.breaker.open((failure instanceof JedisException cause) ? cause
-					: new JedisConnectionException("The connection could not be made: " + failure, failure));
+			this.breaker.open(
+					(failure instanceof JedisException cause) ? cause
+							: new JedisConnectionException("The connection could not be made: " + failure, failure),
+					since);
 		}
 	}
 
-	/** Fails all calls, because the server is unavailable. */
+	int departures() {
+		return this.departures.get();
+	}
+
+	/**
+	 * Gives up all connections, at most once a second. The next ones may lead to another
+	 * server.
+	 */
+	void leave() {
+		synchronized (this) {
+			long now = System.nanoTime();
+			if (now - this.leftAt < ConnectionSource.REST) {
+				return;
+			}
+			this.leftAt = now;
+		}
+		// A pool may let it wait.
+		this.source.leave();
+		this.departures.incrementAndGet();
+		this.listener.left();
+	}
+
+	/**
+	 * Loading ends by itself. If it does not, another server may have become the right
+	 * one.
+	 */
+	void noteLoading(boolean loads, long now) {
+		Long since = this.loading;
+		if (!loads) {
+			if (since != null) {
+				this.loading = null;
+			}
+		}
+		else if (since == null) {
+			this.loading = now;
+		}
+		else if (now - since >= LOADING * this.settings.lasting().toNanos()) {
+			this.loading = now;
+			leave();
+		}
+	}
+
+	void answered(long nanos) {
+		this.answerTime = nanos;
+	}
+
+	long answerTime() {
+		return this.answerTime;
+	}
+
+	SocketTimeoutException silence() {
+		return new SocketTimeoutException("Nothing was received for " + this.settings.budget() + slowness());
+	}
+
+	private JedisException explain(JedisException failure) {
+		return this.listener.explain((failure instanceof CallException call
+				&& (call.reason() == Reason.UNANSWERED || call.reason() == Reason.TOO_LATE))
+						? new CallException(call.reason(), failure.getMessage() + slowness(), null) : failure);
+	}
+
+	private String slowness() {
+		long millis = TimeUnit.NANOSECONDS.toMillis(this.answerTime);
+		return (millis < this.settings.budget().toMillis()) ? "" : ", and the last answer took " + millis
+				+ " ms: the time budget (ratelimit.redis.timeout) is too short";
+	}
+
 	void refuse(JedisException cause) {
 		refuseWaiting(CallException.outage(cause));
 		this.lanes.forEach((lane) -> lane.refuse(cause));
@@ -179,18 +271,36 @@ public final class Server implements Servers {
 		}
 	}
 
-	/**
-	 * Returns whether calls fail at once, because the server does not answer.
-	 */
 	public boolean isUnavailable() {
 		return this.breaker.cause() != null;
+	}
+
+	/**
+	 * The silence because of which calls fail at once, while it is
+	 * {@linkplain CallException#isBrief() brief}.
+	 */
+	public @Nullable JedisException briefSilence() {
+		JedisException cause = this.breaker.cause();
+		return ConnectionSource.isBrief(cause) ? cause : null;
+	}
+
+	boolean isDisconnected() {
+		return this.disconnected && !hasWaiting();
+	}
+
+	@Override
+	public void disconnect() {
+		this.disconnected = true;
+		this.lanes.forEach((lane) -> lane.thread.wake());
+		this.breaker.pause();
+		long end = System.nanoTime() + DISCONNECTION;
+		this.lanes.forEach((lane) -> lane.thread.disconnect(end));
 	}
 
 	@Override
 	public void close() {
 		this.breaker.end(new JedisException("The connections are closed"));
 		this.lanes.forEach(Lane::close);
-		this.source.close();
 	}
 
 }

@@ -10,6 +10,8 @@ import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A socket that notifies a watch of silence and continues to read, where another socket
  * would fail and lose a late reply.
@@ -28,29 +30,21 @@ final class WatchedSocket extends Socket {
 
 	private final int lookMillis;
 
-	private final long loginDeadline;
+	private @Nullable Long deadline;
 
-	private boolean loggedIn;
-
-	/**
-	 * Watches a connected socket.
-	 * @param budget the length of a silence
-	 * @param loginDeadline when the login has to be done
-	 */
-	WatchedSocket(Socket socket, Watch watch, Duration budget, long loginDeadline) {
+	WatchedSocket(Socket socket, Watch watch, Duration budget) {
 		this.socket = socket;
 		this.watch = watch;
 		this.lookMillis = (int) Math.max(1, budget.toMillis() / LOOKS);
-		this.loginDeadline = loginDeadline;
 	}
 
-	/** Ends the login. From now on there is no deadline for reading. */
-	void loggedIn() {
-		this.loggedIn = true;
+	/** Sets when reading fails, as during the login; {@code null} for never. */
+	void answerUntil(@Nullable Long deadline) {
+		this.deadline = deadline;
 	}
 
-	/** Returns whether the other end has closed it, or sent something unasked. */
-	boolean isStale() {
+	/** Reads whether the other end has closed it, or sent something unasked. */
+	boolean readEnd() {
 		try {
 			this.socket.setSoTimeout(1);
 			this.socket.getInputStream().read();
@@ -68,10 +62,11 @@ final class WatchedSocket extends Socket {
 		int looks = 0;
 		while (true) {
 			long start = System.nanoTime();
-			this.socket.setSoTimeout(this.loggedIn ? this.lookMillis : lookOfLogin(start));
+			Long deadline = this.deadline;
+			this.socket.setSoTimeout((deadline != null) ? look(deadline - start) : this.lookMillis);
 			try {
 				int read = in.read(target, offset, length);
-				if (read > 0 && this.loggedIn) {
+				if (read > 0 && deadline == null) {
 					this.watch.received(System.nanoTime());
 				}
 				return read;
@@ -86,12 +81,11 @@ final class WatchedSocket extends Socket {
 		}
 	}
 
-	private int lookOfLogin(long now) throws SocketTimeoutException {
-		long left = TimeUnit.NANOSECONDS.toMillis(this.loginDeadline - now);
+	private int look(long left) throws SocketTimeoutException {
 		if (left <= 0) {
 			throw new SocketTimeoutException("No answer in time");
 		}
-		return (int) Math.min(this.lookMillis, left);
+		return (int) Math.max(1, Math.min(this.lookMillis, TimeUnit.NANOSECONDS.toMillis(left)));
 	}
 
 	@Override
@@ -136,7 +130,6 @@ final class WatchedSocket extends Socket {
 		this.socket.close();
 	}
 
-	/** Is notified by the thread that reads. */
 	interface Watch {
 
 		Watch NONE = new Watch() {

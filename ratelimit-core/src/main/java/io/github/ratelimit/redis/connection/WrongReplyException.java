@@ -13,10 +13,6 @@ public final class WrongReplyException extends JedisDataException {
 	@Serial
 	private static final long serialVersionUID = 1L;
 
-	/**
-	 * Creates an exception.
-	 * @param cause why it could not be read; {@code null} if it could
-	 */
 	public WrongReplyException(String message, @Nullable Throwable cause) {
 		super(message, cause);
 	}

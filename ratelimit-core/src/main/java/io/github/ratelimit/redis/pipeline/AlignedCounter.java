@@ -27,12 +27,9 @@ import redis.clients.jedis.Protocol.Command;
  */
 final class AlignedCounter extends Counter {
 
-	/** The largest number of counts that are read for a window. */
 	private static final int MAX_SUB_WINDOWS = 1000;
 
-	/**
-	 * The length of the header of a log, before its entries: their range, and a base.
-	 */
+	/** The length of the header of a log, before its entries. */
 	private static final int HEADER = 4;
 
 	private final String key;
@@ -48,7 +45,6 @@ final class AlignedCounter extends Counter {
 	/** Counts that are final, by Redis key. */
 	private final Map<String, Long> pastCounts;
 
-	/** The count of the previous window, if it is final. */
 	private final @Nullable Long previous;
 
 	AlignedCounter(Charge charge, Identifier identifier, Limit limit, String key, int slot, Time time,
@@ -72,22 +68,16 @@ final class AlignedCounter extends Counter {
 		return this.key + end / 1000;
 	}
 
-	/** Returns the length of the windows, or of the sub-windows, in microseconds. */
 	private static long length(Policy policy, Limit limit) {
-		return (policy.algorithm() instanceof SlidingWindow sliding)
-				? 1000 * Objects.requireNonNull(sliding.withoutScripts(limit).precision()).toMillis()
-				: limit.windowMicros();
+		return (algorithm(policy, limit) instanceof SlidingWindow sliding)
+				? 1000 * Objects.requireNonNull(sliding.precision()).toMillis() : limit.windowMicros();
 	}
 
-	/**
-	 * Checks the number of sub-windows of a limit.
-	 * @throws IllegalArgumentException if there are too many to be read
-	 */
 	static void requireSupported(Policy policy, Limit limit) {
 		long length = length(policy, limit);
 		if (limit.windowMicros() / length > MAX_SUB_WINDOWS) {
 			throw new IllegalArgumentException(
-					"Invalid precision (%dms): the window of %s would have %d sub-windows, more than the %d that can be read without scripting; set a longer precision."
+					"Invalid precision (%sms): the window of %s would have %s sub-windows, more than the %s that can be read without scripting; set a longer precision."
 						.formatted(length / 1000, limit, limit.windowMicros() / length, MAX_SUB_WINDOWS));
 		}
 	}

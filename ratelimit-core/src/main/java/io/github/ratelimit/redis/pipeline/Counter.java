@@ -1,12 +1,14 @@
 package io.github.ratelimit.redis.pipeline;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
+import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -14,6 +16,7 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Meter;
 import io.github.ratelimit.MeterState;
 import io.github.ratelimit.Policy;
+import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.redis.connection.WrongReplyException;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Protocol.Command;
@@ -24,6 +27,8 @@ import redis.clients.jedis.exceptions.JedisDataException;
  * Redis key that contains no count is treated as empty and replaced.
  */
 abstract class Counter {
+
+	private static final int SUB_WINDOWS = 60;
 
 	private static final long NEVER = -1;
 
@@ -49,13 +54,10 @@ abstract class Counter {
 
 	private final Identifier identifier;
 
-	/** Whether the cost stays counted. */
 	boolean stays = true;
 
-	/** What this request has added to the current count. */
 	private long added;
 
-	/** Whether the current Redis key must be replaced. */
 	private boolean replaced;
 
 	/** How far counts are below 0, by Redis key. */
@@ -69,28 +71,30 @@ abstract class Counter {
 		this.time = time;
 	}
 
-	/** Returns the algorithm with the counts. */
 	abstract Meter meter();
+
+	/** Without a precision, sub-windows are a fraction of the window of each limit. */
+	static Algorithm algorithm(Policy policy, Limit limit) {
+		return (policy.algorithm() instanceof SlidingWindow sliding && sliding.precision() == null)
+				? new SlidingWindow(Duration.ofMillis(Math.max(1, limit.window().toMillis() / SUB_WINDOWS)))
+				: policy.algorithm();
+	}
 
 	/**
 	 * Returns the algorithm with a state of this limit alone; without one if there are no
 	 * numbers.
 	 */
 	final Meter meterOf(long... state) {
-		return this.charge.policy()
-			.algorithm()
-			.withoutScripts(this.limit)
-			.meter(List.of(this.limit), (state.length > 0) ? MeterState.of(state) : null, this.time.micros());
+		return algorithm(this.charge.policy(), this.limit).meter(List.of(this.limit),
+				(state.length > 0) ? MeterState.of(state) : null, this.time.micros());
 	}
 
-	/** Returns the time to live of the current count, in milliseconds. */
 	abstract long ttlMillis();
 
 	final String presentKey() {
 		return this.keys.get(this.present);
 	}
 
-	/** Counts the cost. */
 	void increment(Transaction transaction) {
 		transaction.ask(this::acceptIncrement, Command.INCRBY, presentKey(), this.charge.cost());
 	}
@@ -103,7 +107,6 @@ abstract class Counter {
 		this.replaced = reply instanceof JedisDataException && !overflows;
 	}
 
-	/** Reads all counts. */
 	void read(Transaction transaction) {
 		transaction.ask(this::accept, Command.MGET, this.keys.toArray());
 	}
@@ -129,18 +132,15 @@ abstract class Counter {
 		}
 	}
 
-	/** Returns the nearest count that is valid for the algorithm. */
 	final long possible(long count) {
 		return Math.max(0, Math.min(count, this.charge.policy().algorithm().maxQuota()));
 	}
 
-	/** Ignores what the current Redis key contained before this request. */
 	final void forget() {
 		this.counts[this.present] = 0;
 		this.replaced = this.added > 0;
 	}
 
-	/** Finishes the request after the decision. */
 	void settle(Transaction transaction, boolean stays) {
 		if (this.replaced) {
 			transaction.add(Command.SET, presentKey(), stays ? this.added : 0, "PX", ttlMillis());
@@ -165,9 +165,7 @@ abstract class Counter {
 		return this.present;
 	}
 
-	/**
-	 * Gives a cost back. If the count is gone, it becomes 0.
-	 */
+	/** If the count is gone, it becomes 0. */
 	void giveBack(Transaction transaction, String key, long cost) {
 		if (cost > 0) {
 			transaction.add(Command.SET, key, cost, "PX", ttlMillis(), "NX");
@@ -180,7 +178,6 @@ abstract class Counter {
 		}
 	}
 
-	/** Raises counts that are below 0. */
 	final void mend(Transaction transaction) {
 		this.missing.forEach((key, count) -> {
 			transaction.add(Command.SET, key, 0, "PX", ttlMillis(), "NX");
@@ -189,7 +186,6 @@ abstract class Counter {
 		this.missing.clear();
 	}
 
-	/** Returns whether all limits could ever allow the cost. */
 	static boolean isPossible(Charge charge) {
 		return charge.policy().limits().stream().allMatch((limit) -> charge.cost() <= largestCost(charge, limit));
 	}
@@ -213,8 +209,7 @@ abstract class Counter {
 
 	/**
 	 * Stores the decision, and returns the status of the limit after it.
-	 * @param allowed whether what is decided together with this is allowed
-	 * @param isCounted whether anything of it counts
+	 * @param isCounted whether anything of what is decided together with this counts
 	 */
 	final LimitStatus decide(boolean allowed, boolean isCounted) {
 		this.stays = isCounted && (allowed || this.charge.policy().countDenied());

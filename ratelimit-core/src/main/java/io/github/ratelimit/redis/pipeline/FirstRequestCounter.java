@@ -17,10 +17,8 @@ final class FirstRequestCounter extends Counter {
 
 	private final long window;
 
-	/** The rest of the window, in microseconds. */
 	private long left;
 
-	/** Whether the window begins now. */
 	private boolean renewed;
 
 	FirstRequestCounter(Charge charge, Identifier identifier, Limit limit, String key, int slot, Time time) {

@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 import com.github.benmanes.caffeine.cache.Caffeine;
@@ -48,12 +49,13 @@ public final class PlainCommands implements RateLimiter {
 	 */
 	private static final int MAX_COUNTS = 4000;
 
-	/** About 2 MB. */
 	private static final int MAX_PAST_COUNTS = 10_000;
 
 	private final Servers servers;
 
 	private final Duration budget;
+
+	private final LongSupplier deadlines;
 
 	private final RedisKeys keys;
 
@@ -61,7 +63,6 @@ public final class PlainCommands implements RateLimiter {
 
 	private final boolean customClock;
 
-	/** Counts of previous windows that are final, by Redis key. */
 	private final Map<String, Long> pastCounts = Caffeine.newBuilder()
 		.executor(Runnable::run)
 		.maximumSize(MAX_PAST_COUNTS)
@@ -69,14 +70,16 @@ public final class PlainCommands implements RateLimiter {
 		.asMap();
 
 	/**
-	 * Creates a rate limiter.
-	 * @param budget how long an operation may take
+	 * @param budget how long an operation may take, apart from the first
+	 * @param deadlines returns when an operation ends that begins now
 	 */
-	public PlainCommands(Servers servers, Duration budget, RedisKeys keys) {
-		this(servers, budget, keys, InstantSource.system(), false);
+	public PlainCommands(Servers servers, Duration budget, LongSupplier deadlines, RedisKeys keys) {
+		this(servers, budget, deadlines, keys, InstantSource.system(), false);
 	}
 
-	private PlainCommands(Servers servers, Duration budget, RedisKeys keys, InstantSource clock, boolean customClock) {
+	private PlainCommands(Servers servers, Duration budget, LongSupplier deadlines, RedisKeys keys, InstantSource clock,
+			boolean customClock) {
+		this.deadlines = deadlines;
 		this.servers = servers;
 		this.budget = budget;
 		this.keys = keys;
@@ -86,7 +89,7 @@ public final class PlainCommands implements RateLimiter {
 
 	/** Returns the same with a custom clock, which the server's does not follow. */
 	public PlainCommands withClock(InstantSource clock) {
-		return new PlainCommands(this.servers, this.budget, this.keys, clock, true);
+		return new PlainCommands(this.servers, this.budget, this.deadlines, this.keys, clock, true);
 	}
 
 	@Override
@@ -99,7 +102,7 @@ public final class PlainCommands implements RateLimiter {
 		}
 		if (algorithm instanceof FixedWindow fixed && fixed.retain() > 1) {
 			throw new IllegalArgumentException(
-					"Invalid retain (%d): no past windows can be kept where scripts are not used."
+					"Invalid retain (%s): no past windows can be kept where scripts are not used."
 						.formatted(fixed.retain()));
 		}
 		policy.limits().forEach((limit) -> AlignedCounter.requireSupported(policy, limit));
@@ -144,8 +147,10 @@ public final class PlainCommands implements RateLimiter {
 	}
 
 	private List<Counter> counters(RateLimitRequest request, Map<String, Long> pastCounts) {
-		Time time = new Time(Meter.micros(this.clock.instant()), this.budget.toNanos() / 1000,
-				System.nanoTime() + this.budget.toNanos(), this.customClock);
+		long now = Meter.micros(this.clock.instant());
+		long deadline = this.deadlines.getAsLong();
+		long budget = Math.max(this.budget.toNanos(), deadline - System.nanoTime()) / 1000;
+		Time time = new Time(now, budget, deadline, this.customClock);
 		List<Counter> counters = new ArrayList<>();
 		int part = 0;
 		int counts = 0;
@@ -188,10 +193,6 @@ public final class PlainCommands implements RateLimiter {
 				(shadow) -> decision(counters, (charge) -> charge == shadow, decision.allowed()));
 	}
 
-	/**
-	 * Decides some of the charges together, and whether they stay counted.
-	 * @param isCounted whether any of them may
-	 */
 	private static Decision decision(List<Counter> counters, Predicate<Charge> which, boolean isCounted) {
 		List<Counter> together = counters.stream().filter((counter) -> which.test(counter.charge)).toList();
 		boolean allowed = together.stream().allMatch(Counter::isAllowed);

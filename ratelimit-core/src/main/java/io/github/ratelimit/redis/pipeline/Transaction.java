@@ -26,7 +26,6 @@ final class Transaction {
 	/** The number of arguments that take the server as long as the simplest decision. */
 	private static final int ARGUMENTS_OF_A_DECISION = 32;
 
-	/** The readers of the replies, by command with its arguments. */
 	private final Map<List<String>, Consumer<@Nullable Object>> commands = new LinkedHashMap<>();
 
 	private final int slot;
@@ -47,7 +46,6 @@ final class Transaction {
 	}
 
 	/**
-	 * Adds a command, unless there is an equal one.
 	 * @param reader receives the reply; an exception if the command has failed
 	 */
 	void ask(Consumer<@Nullable Object> reader, Command command, Object... arguments) {
@@ -65,10 +63,7 @@ final class Transaction {
 		}
 	}
 
-	/**
-	 * Waits for the replies, if there are commands, and passes them to their readers.
-	 * @throws redis.clients.jedis.exceptions.JedisException if they do not arrive in time
-	 */
+	/** Waits for the replies, if there are commands, and passes them to their readers. */
 	void await() {
 		if (this.call == null) {
 			return;

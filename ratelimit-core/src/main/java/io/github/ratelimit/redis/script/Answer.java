@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The decision of a script on a request, or on its part in one slot.
  *
- * @param decision the decision
+ * @param decision the decision, without the blocks that it led to
  * @param reservedAt when the cost was counted by {@link Operation#RESERVE}, in
  * microseconds since the epoch; otherwise 0
  * @param penalties identifiers that were denied too often
@@ -35,9 +35,8 @@ public record Answer(Decision decision, long reservedAt, List<Penalized> penalti
 	private static final Answer NOTHING = new Answer(new Decision(true, List.of()), 0, List.of());
 
 	/**
-	 * An identifier that was denied too often.
+	 * An identifier that was denied too often by a charge.
 	 *
-	 * @param charge what it was denied
 	 * @param until when the block ends, in microseconds since the epoch
 	 * @param micros how long the block lasts, in microseconds
 	 */
@@ -50,7 +49,22 @@ public record Answer(Decision decision, long reservedAt, List<Penalized> penalti
 
 	}
 
-	/** The position of that in a reply. */
+	/** Returns the decision with the blocks that it led to. */
+	public Decision penalized() {
+		if (this.penalties.isEmpty()) {
+			return this.decision;
+		}
+		Duration blocked = this.decision.blockedFor();
+		for (Penalized penalized : this.penalties) {
+			Duration length = Duration.of(penalized.micros(), ChronoUnit.MICROS);
+			if (!penalized.shadow() && (blocked == null || length.compareTo(blocked) > 0)) {
+				blocked = length;
+			}
+		}
+		return new Decision(this.decision.allowed(), this.decision.statuses(), blocked, this.decision.source(),
+				this.decision.shadows());
+	}
+
 	private static final int RESERVED_AT = 1 + Double.BYTES;
 
 	static Answer read(Operation operation, Scope scope, RateLimitRequest request, @Nullable Object reply) {
@@ -131,7 +145,6 @@ public record Answer(Decision decision, long reservedAt, List<Penalized> penalti
 				(retryAfter != 0) != (reset < 0));
 	}
 
-	/** Reads the next number, a whole one. */
 	private static long number(ByteBuffer numbers, long least) {
 		double number = (numbers.remaining() >= Double.BYTES) ? numbers.getDouble() : Double.NaN;
 		if (number >= least && number <= Limit.MAX_QUOTA && number == Math.rint(number)) {
@@ -146,7 +159,6 @@ public record Answer(Decision decision, long reservedAt, List<Penalized> penalti
 				null);
 	}
 
-	/** Reads a list of items, each of which consists of some of the values. */
 	static <T> List<T> list(@Nullable Object reply, int width, Function<List<?>, T> reader) {
 		if (!(reply instanceof List<?> values) || values.size() % width != 0) {
 			throw invalid(reply);
@@ -156,7 +168,6 @@ public record Answer(Decision decision, long reservedAt, List<Penalized> penalti
 			.toList();
 	}
 
-	/** Reads a whole number, which is not negative. */
 	static long number(@Nullable Object value) {
 		if (value instanceof Long number && number >= 0 && number <= Limit.MAX_QUOTA) {
 			return number;

@@ -16,8 +16,8 @@ import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Meter;
 import io.github.ratelimit.Policy;
-import io.github.ratelimit.redis.connection.Carrier;
 import io.github.ratelimit.redis.connection.CommandCall;
+import io.github.ratelimit.redis.connection.ErrorText;
 import io.github.ratelimit.redis.connection.Servers;
 import io.github.ratelimit.redis.connection.WrongReplyException;
 import org.jspecify.annotations.Nullable;
@@ -36,19 +36,20 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 
 	private static final Script LIST = Script.named("block-list");
 
-	/**
-	 * How many blocks the list may have when a penalty is entered: those who are denied
-	 * decide how many there are.
-	 */
+	/** Those who are denied decide how many there are. */
 	private static final String MOST_LISTED = "10000";
 
-	/** In units of the simplest decision. */
 	private static final int WORK = 10;
 
-	/** Blocks an identifier in a policy, or in all if that is {@code null}. */
 	public Block block(Identifier identifier, @Nullable String policy, Duration time, String reason, long deadline) {
 		long until = update(identifier, policy, time.toNanos() / 1000, reason, deadline);
 		return new Block(identifier, policy, Answer.instant(until), reason);
+	}
+
+	/** Denies without listing, unless there is a longer block. */
+	public long pause(Identifier identifier, String policy, Duration time, long deadline) {
+		return write(List.of(this.keys.blocks(identifier)), now(),
+				parameters(identifier, policy, time.toNanos() / 1000, ""), deadline, "pause");
 	}
 
 	/** Returns the block that the script of a request has made, as the list shows it. */
@@ -58,10 +59,7 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 				Objects.requireNonNull(policy.penalty()).reason(policy.name()));
 	}
 
-	/**
-	 * Enters a block into the list that the script of a request has made. If the list has
-	 * {@link #MOST_LISTED} blocks, it is not entered.
-	 */
+	/** Enters a block that the script of a request has made, unless the list is long. */
 	public void enter(Answer.Penalized penalized, long deadline) {
 		Block block = made(penalized);
 		List<String> parameters = parameters(penalized.identifier(), block.policy(), penalized.micros(),
@@ -70,15 +68,12 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 				MOST_LISTED);
 	}
 
-	/**
-	 * Ends a block in a policy, or in all if that is {@code null}. Returns whether there
-	 * was one.
-	 */
+	/** Returns whether there was such a block. */
 	public boolean unblock(Identifier identifier, @Nullable String policy, long deadline) {
 		return update(identifier, policy, 0, "", deadline) > 0;
 	}
 
-	/** Returns all blocks, in the order in which they end. */
+	/** Returns the blocks in the order in which they end. */
 	public List<Block> list(long deadline) {
 		Object reply = run(LIST, List.of(this.keys.blockDescriptions()), List.of(), deadline);
 		List<Object> values = Answer.list(reply, 1, (value) -> value.get(0));
@@ -139,7 +134,7 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 	}
 
 	private static void requireMoving(JedisDataException ex) {
-		if (!Carrier.isMoving(ex)) {
+		if (!ErrorText.isOfMovingSlot(ex)) {
 			throw ex;
 		}
 	}
@@ -159,7 +154,7 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 		return call.await();
 	}
 
-	/** Returns the description of a block in the list, without its end. */
+	/** Without the end of the block. */
 	private static String description(Identifier identifier, String policy, String reason) {
 		return Stream.of(identifier.type(), identifier.value(), policy, reason)
 			.map((text) -> RedisKeys.percentEncode(text, true))
@@ -182,7 +177,6 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 		}
 	}
 
-	/** Returns the time for the script; empty for the server's. */
 	private String now() {
 		return (this.clock != null) ? Long.toString(Meter.micros(this.clock.instant())) : "";
 	}

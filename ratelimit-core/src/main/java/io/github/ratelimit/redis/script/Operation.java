@@ -20,13 +20,16 @@ public enum Operation {
 	CHARGE,
 
 	/**
-	 * As {@link #ACQUIRE}, for one of several slots that decide a request together. Also
-	 * answers the time, by which {@link #CANCEL} finds the cost. In shadow mode, denied
-	 * requests are never counted.
+	 * As {@link #ACQUIRE}, for one of several slots that decide a request together. It
+	 * uses the whole cost or nothing: denied requests never count. Also answers the time,
+	 * by which {@link #CANCEL} finds the cost.
 	 */
 	RESERVE,
 
-	/** Gives back what was reserved, then decides as {@link #PEEK}. */
+	/**
+	 * Gives back what was reserved, or counts a denied request, then decides as
+	 * {@link #PEEK}.
+	 */
 	CANCEL,
 
 	/**
@@ -38,42 +41,36 @@ public enum Operation {
 	/** Reads what one policy has stored for one identifier. */
 	HISTORY;
 
-	boolean decides() {
+	public boolean decides() {
 		return this == ACQUIRE || this == PEEK || this == RESERVE || this == CANCEL || this == COUNT_DENIALS;
 	}
 
 	/**
-	 * Returns whether it counts denials for the penalty of a policy. Not for a
-	 * reservation in shadow mode whose denial {@link #ACQUIRE} counts later.
+	 * Whether it counts denials; not for a reservation in shadow mode, which another slot
+	 * may deny.
 	 */
-	boolean penalizes(Scope scope, boolean countDenied, boolean shadow) {
-		return this == COUNT_DENIALS
-				|| (acquires() && scope == Scope.ALL && !(this == RESERVE && shadow && countDenied));
+	public boolean penalizes(Scope scope, boolean shadow) {
+		return this == COUNT_DENIALS || (acquires() && scope == Scope.ALL && !(this == RESERVE && shadow));
 	}
 
-	/** Returns whether it reads the blocks of identifiers. */
-	boolean readsBlocks(Scope scope) {
+	public boolean readsBlocks(Scope scope) {
 		return decides() && scope != Scope.COUNTS;
 	}
 
-	/** Returns whether it uses the cost if that is allowed. */
-	boolean acquires() {
+	public boolean acquires() {
 		return this == ACQUIRE || this == RESERVE;
 	}
 
-	/** Returns whether it counts denials for the penalty of a policy. */
 	boolean penalizes(Scope scope, Charge charge) {
-		return charge.policy().penalty() != null && penalizes(scope, charge.policy().countDenied(), charge.shadow());
+		return charge.policy().penalty() != null && penalizes(scope, charge.shadow());
 	}
 
-	/** Returns whether it gives the cost back. */
-	boolean givesBack() {
+	public boolean givesBack() {
 		return this == REFUND || this == CANCEL;
 	}
 
-	/** Returns whether it may use the cost. */
-	boolean uses() {
-		return acquires() || this == CHARGE;
+	public boolean uses() {
+		return acquires() || this == CHARGE || this == CANCEL;
 	}
 
 }

@@ -4,19 +4,18 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
 import java.util.Collections;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.DoubleStream;
 import java.util.stream.LongStream;
 
+import com.github.benmanes.caffeine.cache.Interner;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Meter;
 import io.github.ratelimit.Policy;
 
 /**
- * What all calls for a policy have in common: the suffix of its Redis keys, its numbers
- * and its name as scripts read them, and the scripts for requests of this policy alone.
+ * What all calls for a policy have in common: the suffix of its Redis keys, and its
+ * numbers and its name as scripts read them.
  */
 final class PolicyCode {
 
@@ -25,17 +24,11 @@ final class PolicyCode {
 
 	final Policy policy;
 
-	/** The suffix of its Redis keys. */
 	final byte[] suffix;
 
-	/** The suffix of its Redis keys with recent denials. */
 	final byte[] denialsSuffix;
 
-	/** Its name as scripts read it. */
 	final byte[] name;
-
-	/** Scripts for requests of this policy alone, by operation and identifiers. */
-	final Map<Integer, Script> scripts = new ConcurrentHashMap<>();
 
 	private final Shape.OfPolicy shape;
 
@@ -45,18 +38,17 @@ final class PolicyCode {
 
 	private volatile Numbers numbers;
 
-	/** Numbers of the limits, which were computed for a time. */
 	private record Numbers(byte[] bytes, long micros) {
 
 	}
 
-	PolicyCode(Policy policy) {
+	PolicyCode(Policy policy, Interner<Shape.OfPolicy> shapes) {
 		this.policy = policy;
 		this.suffix = RedisKeys.suffix(policy);
 		this.denialsSuffix = RedisKeys.denialsSuffix(policy);
 		this.name = (policy.name() + '\0').getBytes(StandardCharsets.US_ASCII);
-		this.shape = Shape.OfPolicy.of(policy, false);
-		this.shadowShape = Shape.OfPolicy.of(policy, true);
+		this.shape = shapes.intern(Shape.OfPolicy.of(policy, false));
+		this.shadowShape = shapes.intern(Shape.OfPolicy.of(policy, true));
 		this.hasArguments = Collections.max(this.shape.arguments()) > 0;
 		this.numbers = numbers(0);
 	}
@@ -65,9 +57,7 @@ final class PolicyCode {
 		return shadow ? this.shadowShape : this.shape;
 	}
 
-	/**
-	 * Returns quotas, largest costs, and arguments for the current time, of all limits.
-	 */
+	/** Quotas, largest costs, and arguments for the current time, of all limits. */
 	byte[] numbers(InstantSource clock) {
 		Numbers numbers = this.numbers;
 		if (this.hasArguments) {

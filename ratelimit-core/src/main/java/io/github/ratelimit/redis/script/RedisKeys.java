@@ -33,7 +33,6 @@ public final class RedisKeys {
 
 	private static final Pattern ENCODED = Pattern.compile("%u?((?<=u)[0-9A-F]{4}|[0-9A-F]{2})");
 
-	/** The suffix of the Redis keys with blocks. */
 	static final byte[] BLOCKS = ascii("~blocks");
 
 	private static final String HMAC = "HmacSHA256";
@@ -42,14 +41,11 @@ public final class RedisKeys {
 
 	private final byte @Nullable [] secret;
 
-	/** Creates an instance for names that show the values of identifiers. */
 	public RedisKeys(String prefix) {
 		this(prefix, null);
 	}
 
 	/**
-	 * Creates an instance.
-	 * @param prefix the prefix of all names
 	 * @param secret the secret to hash the values of identifiers with; {@code null} to
 	 * show them
 	 * @throws IllegalArgumentException if the prefix is invalid, or the secret is empty
@@ -66,25 +62,19 @@ public final class RedisKeys {
 		this.secret = (secret != null) ? secret.clone() : null;
 	}
 
-	/** Returns the name of the key with the count of an identifier in a policy. */
 	public byte[] key(Identifier identifier, Policy policy) {
 		return withSuffix(tag(identifier), suffix(policy));
 	}
 
-	/** Returns what follows the hash tag in the Redis keys of a policy. */
 	static byte[] suffix(Policy policy) {
 		return ascii(encode(policy.name(), false) + ':' + policy.stateForm());
 	}
 
-	/**
-	 * Returns what follows the hash tag in the Redis keys with recent denials and
-	 * penalties in a policy; the form of no count begins with a tilde.
-	 */
+	/** The form of no count begins with a tilde. */
 	static byte[] denialsSuffix(Policy policy) {
 		return ascii(encode(policy.name(), false) + ":~denials");
 	}
 
-	/** Returns what all Redis keys of an identifier begin with. */
 	byte[] tag(Identifier identifier) {
 		String type = encode(identifier.type(), false);
 		String value = value(identifier);
@@ -107,7 +97,6 @@ public final class RedisKeys {
 		return key;
 	}
 
-	/** Returns the name of the key with the blocks of an identifier. */
 	public byte[] blocks(Identifier identifier) {
 		return withSuffix(tag(identifier), BLOCKS);
 	}
@@ -126,8 +115,7 @@ public final class RedisKeys {
 	}
 
 	/**
-	 * Returns an identifier as it is stored in Redis: if there is a secret, with the hash
-	 * of its value.
+	 * An identifier as it is stored: if there is a secret, with the hash of its value.
 	 */
 	public Identifier shown(Identifier identifier) {
 		return (this.secret != null) ? new Identifier(identifier.type(), value(identifier)) : identifier;

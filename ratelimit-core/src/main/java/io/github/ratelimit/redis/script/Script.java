@@ -1,5 +1,8 @@
 package io.github.ratelimit.redis.script;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -7,19 +10,19 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 
-import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.redis.connection.Call;
-import io.github.ratelimit.redis.connection.Carrier;
+import io.github.ratelimit.redis.connection.Codec;
 import io.github.ratelimit.redis.connection.ErrorText;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.Protocol.Keyword;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * A script for any number of requests of one shape.
  */
-final class Script implements Carrier {
+public final class Script implements Codec {
 
 	private final String lua;
 
@@ -27,23 +30,22 @@ final class Script implements Carrier {
 
 	private final byte[] hash;
 
-	/** How many numbers come with a request. */
+	/** Whether a server, or a node of a cluster, has received the source before. */
+	private volatile boolean sent;
+
 	final int numbers;
 
-	/** Whether requests come with their metadata. */
 	final boolean metadata;
 
-	/** Whether requests come with their {@link RateLimitRequest#call()}. */
 	final boolean call;
 
-	/** How long a request occupies the server, as {@link Shape#work()}. */
-	final int work;
+	private final int work;
 
 	/**
-	 * Creates a script.
 	 * @param numbers the names of the numbers that come with a request
+	 * @param work how long a request occupies the server, as {@link Shape#work()}
 	 */
-	Script(String lua, Set<String> numbers, int work) {
+	public Script(String lua, Set<String> numbers, int work) {
 		this.lua = lua;
 		this.source = lua.getBytes(StandardCharsets.UTF_8);
 		this.hash = sha1(this.source).getBytes(StandardCharsets.US_ASCII);
@@ -53,9 +55,28 @@ final class Script implements Carrier {
 		this.work = work;
 	}
 
-	/** Reads a script that is not composed, by the name of its resource. */
 	static Script named(String name) {
-		return new Script(Fragment.text(Script.class, name + ".lua"), Set.of(), 1);
+		return new Script(read(Script.class, name + ".lua"), Set.of(), 1);
+	}
+
+	public int work() {
+		return this.work;
+	}
+
+	/**
+	 * @throws IllegalArgumentException if there is none beside the class
+	 */
+	public static String read(Class<?> neighbour, String file) {
+		try (InputStream resource = neighbour.getResourceAsStream(file)) {
+			if (resource == null) {
+				throw new IllegalArgumentException("Invalid algorithm (%s): there is no script %s beside it."
+					.formatted(neighbour.getName(), file));
+			}
+			return new String(resource.readAllBytes(), StandardCharsets.UTF_8);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	CommandArguments command(boolean source) {
@@ -63,6 +84,11 @@ final class Script implements Carrier {
 				: new CommandArguments(Command.EVALSHA).add(this.hash);
 	}
 
+	/**
+	 * Has the script kept if its source is sent again, even to another node: recent
+	 * servers forget all but 500 scripts that came by {@code EVAL}, but none that was
+	 * loaded. Where loading is forbidden, it is as if it had not been tried.
+	 */
 	@Override
 	public List<CommandArguments> commands(List<Call> calls, boolean source) {
 		CommandArguments command = command(source);
@@ -73,12 +99,16 @@ final class Script implements Carrier {
 		for (Call call : calls) {
 			command.add(((ScriptCall) call).argument);
 		}
+		if (source && this.sent) {
+			return List.of(new CommandArguments(Command.SCRIPT).add(Keyword.LOAD).add(this.source), command);
+		}
+		this.sent |= source;
 		return List.of(command);
 	}
 
 	@Override
 	public void deliver(List<Call> calls, List<Object> replies) {
-		Object reply = replies.get(0);
+		Object reply = replies.get(replies.size() - 1);
 		if (reply instanceof List<?> answers && answers.size() == calls.size()) {
 			for (int i = 0; i < answers.size(); i++) {
 				deliver(calls.get(i), answers.get(i));

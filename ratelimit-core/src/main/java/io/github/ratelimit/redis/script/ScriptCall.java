@@ -42,22 +42,18 @@ public final class ScriptCall extends Call {
 
 	@Override
 	public int work() {
-		return this.script.work;
+		return this.script.work();
 	}
 
 	/**
-	 * Waits for the answer, and reads it.
 	 * @throws redis.clients.jedis.exceptions.JedisException if there is none, or it
-	 * cannot be read; the other methods throw it as well
+	 * cannot be read
 	 */
 	public Answer answer() {
 		return Answer.read(this.operation, this.scope, this.request, await());
 	}
 
-	/**
-	 * Sets a listener for an answer that comes when nobody waits for it any more. The
-	 * listener must not block. Must be set before the call is submitted.
-	 */
+	/** Sets what receives, without blocking, an answer that nobody waits for. */
 	public void onLateAnswer(Consumer<Answer> late) {
 		this.late = late;
 	}
@@ -69,16 +65,13 @@ public final class ScriptCall extends Call {
 		}
 	}
 
-	/** Waits for the entries of a log, and reads them, newest first. */
+	/** Waits for the entries of a log, newest first. */
 	public List<LogEntry> entries() {
 		return Answer.list(await(), 3, (entry) -> new LogEntry(Answer.instant(entry.get(0)),
 				Answer.number(entry.get(1)), Answer.text(entry.get(2))));
 	}
 
-	/**
-	 * Waits for the counts of windows, and reads them, by limit, and from the newest to
-	 * the oldest.
-	 */
+	/** Waits for the counts of windows, by limit, and from the newest to the oldest. */
 	public List<WindowCount> series() {
 		List<Limit> limits = this.request.charges().get(0).policy().limits();
 		return Answer.list(await(), 3, (window) -> {

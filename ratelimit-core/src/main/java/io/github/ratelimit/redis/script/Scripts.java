@@ -6,12 +6,13 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
-import java.util.function.Predicate;
+import java.util.function.ToIntFunction;
 import java.util.stream.Stream;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.Interner;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
@@ -32,16 +33,12 @@ import redis.clients.jedis.Protocol.Command;
  */
 public final class Scripts {
 
-	/** The size of each cache; a full cache is cleared. */
+	/** The size of each cache; a full cache forgets what is used least. */
 	private static final int MOST = 1000;
-
-	/** The largest number of identifiers for which a policy keeps its scripts. */
-	private static final int FEW = 4;
 
 	/** More than any cost that could be allowed. */
 	private static final long LARGEST_COST = Limit.MAX_QUOTA + 1;
 
-	/** The package of the algorithms whose scripts are known to be valid. */
 	private static final String LIBRARY = Algorithm.class.getPackageName() + ".algorithm";
 
 	private static final int OPERATIONS = Operation.values().length;
@@ -58,24 +55,31 @@ public final class Scripts {
 
 	private final boolean customClock;
 
-	private final Map<Policy, PolicyCode> policies = new ConcurrentHashMap<>();
+	private final Function<Shape, Script> composer;
 
-	private final Map<Shape, Script> scripts = new ConcurrentHashMap<>();
+	private final Cache<Policy, PolicyCode> policies = cache();
 
-	/**
-	 * Creates an instance.
-	 * @param clock the clock; {@code null} for that of the server
-	 */
-	public Scripts(RedisKeys keys, Servers servers, @Nullable InstantSource clock) {
+	/** By shape, or by what stands for it if a request has one policy. */
+	private final Cache<Object, Script> scripts = cache();
+
+	/** Makes policies of one shape share it, so that it need not be compared. */
+	private final Interner<Shape.OfPolicy> shapes = Interner.newWeakInterner();
+
+	public Scripts(RedisKeys keys, Servers servers, @Nullable InstantSource clock, Function<Shape, Script> composer) {
 		this.keys = keys;
 		this.servers = servers;
 		this.clock = (clock != null) ? clock : InstantSource.system();
 		this.customClock = clock != null;
+		this.composer = composer;
+	}
+
+	private static <K, V> Cache<K, V> cache() {
+		return Caffeine.newBuilder().executor(Runnable::run).maximumSize(MOST).build();
 	}
 
 	/**
-	 * Checks the script of a policy whose algorithm is not one of the library.
-	 * @throws IllegalArgumentException if it is missing or cannot be composed
+	 * @throws IllegalArgumentException if a script of an application is missing or cannot
+	 * be composed
 	 */
 	public void requireComposable(Policy policy) {
 		if (!policy.algorithm().getClass().getPackageName().equals(LIBRARY)) {
@@ -86,27 +90,24 @@ public final class Scripts {
 	}
 
 	/**
-	 * Returns a call for a request whose Redis keys are in one slot. Not for
-	 * {@link Operation#CANCEL} and {@link Operation#HISTORY}.
+	 * For Redis keys in one slot; not for {@link Operation#CANCEL} and
+	 * {@link Operation#HISTORY}.
 	 */
 	public ScriptCall call(Operation operation, Scope scope, RateLimitRequest request, long deadline) {
 		return call(operation, scope, request, NONE, null, deadline);
 	}
 
 	/**
-	 * Returns a call that cancels a reservation.
-	 * @param stays the charges that remain counted
-	 * @param reservedAt {@link Answer#reservedAt()} of the reservation
+	 * Returns a call that corrects a reservation.
+	 * @param change for each charge how often its cost is added: -1 gives back what was
+	 * reserved, 1 counts it although it is denied, 0 leaves the count as it is
 	 */
-	public ScriptCall cancel(RateLimitRequest request, Scope scope, Predicate<Charge> stays, long reservedAt,
+	public ScriptCall cancel(RateLimitRequest request, Scope scope, ToIntFunction<Charge> change, long reservedAt,
 			long deadline) {
-		return call(Operation.CANCEL, scope, request, new long[] { reservedAt }, stays, deadline);
+		return call(Operation.CANCEL, scope, request, new long[] { reservedAt }, change, deadline);
 	}
 
 	/**
-	 * Returns a call that reads what a policy has stored, for
-	 * {@link ScriptCall#entries()} or {@link ScriptCall#series()}.
-	 * @param most the largest number of requests to read
 	 * @param before reads only requests before this time; {@code null} for the newest
 	 */
 	public ScriptCall history(Policy policy, Identifier identifier, int most, @Nullable Instant before, long deadline) {
@@ -115,10 +116,6 @@ public final class Scripts {
 				null, deadline);
 	}
 
-	/**
-	 * Returns a call that deletes the count of an identifier in a policy, and its
-	 * denials.
-	 */
 	public Call reset(Policy policy, Identifier identifier, long deadline) {
 		byte[] tag = this.keys.tag(identifier);
 		Stream<byte[]> suffixes = Stream.of(RedisKeys.suffix(policy), RedisKeys.denialsSuffix(policy));
@@ -131,14 +128,14 @@ public final class Scripts {
 	}
 
 	private ScriptCall call(Operation operation, Scope scope, RateLimitRequest request, long[] first,
-			@Nullable Predicate<Charge> stays, long deadline) {
+			@Nullable ToIntFunction<Charge> change, long deadline) {
 		List<Charge> charges = request.charges();
 		PolicyCode[] codes = codes(charges);
 		List<Identifier> identifiers = (codes.length == 1) ? charges.get(0).identifiers()
 				: charges.stream().flatMap((charge) -> charge.identifiers().stream()).distinct().toList();
 		Script script = script(operation, scope, charges, codes, identifiers);
 		List<byte[]> keys = keys(operation, scope, charges, codes, identifiers);
-		byte[] argument = argument(script, request, codes, first, stays, operation.readsBlocks(scope));
+		byte[] argument = argument(script, request, codes, first, change, operation.readsBlocks(scope));
 		return new ScriptCall(script, operation, scope, request, keys, argument, this.servers.slot(keys.get(0)),
 				deadline);
 	}
@@ -146,24 +143,23 @@ public final class Scripts {
 	private PolicyCode[] codes(List<Charge> charges) {
 		PolicyCode[] codes = new PolicyCode[charges.size()];
 		for (int c = 0; c < codes.length; c++) {
-			codes[c] = find(this.policies, charges.get(c).policy(), PolicyCode::new);
+			codes[c] = find(this.policies, charges.get(c).policy(), this::code);
 		}
 		return codes;
 	}
 
+	private PolicyCode code(Policy policy) {
+		return new PolicyCode(policy, this.shapes);
+	}
+
 	private Script script(Operation operation, Scope scope, List<Charge> charges, PolicyCode[] codes,
 			List<Identifier> identifiers) {
-		if (codes.length > 1 || scope != Scope.ALL || charges.get(0).shadow() || identifiers.size() > FEW) {
-			return find(this.scripts, shape(operation, scope, charges, codes, identifiers), Composer::compose);
-		}
-		// The usual case, without creating a shape.
-		Integer form = identifiers.size() * OPERATIONS + operation.ordinal();
-		Script script = codes[0].scripts.get(form);
-		if (script == null) {
-			script = find(this.scripts, shape(operation, scope, charges, codes, identifiers), Composer::compose);
-			codes[0].scripts.put(form, script);
-		}
-		return script;
+		// Usually without creating a shape.
+		boolean usual = codes.length == 1 && scope == Scope.ALL && !charges.get(0).shadow();
+		Object key = usual ? new OnePolicy(codes[0].shape(false), identifiers.size() * OPERATIONS + operation.ordinal())
+				: shape(operation, scope, charges, codes, identifiers);
+		return find(this.scripts, key, (missing) -> this.composer
+			.apply((missing instanceof Shape shape) ? shape : shape(operation, scope, charges, codes, identifiers)));
 	}
 
 	private Shape shape(Operation operation, Scope scope, List<Charge> charges, PolicyCode[] codes,
@@ -177,17 +173,9 @@ public final class Scripts {
 		return new Shape(operation, scope, this.customClock, policies, blocks);
 	}
 
-	private <K, V> V find(Map<K, V> known, K key, Function<K, V> maker) {
-		V value = known.get(key);
-		if (value == null) {
-			if (known.size() >= MOST) {
-				known.clear();
-				// They keep scripts, which must be the same for all policies of a shape.
-				this.policies.clear();
-			}
-			value = known.computeIfAbsent(key, maker);
-		}
-		return value;
+	private static <K, V> V find(Cache<K, V> known, K key, Function<K, V> maker) {
+		V value = known.getIfPresent(key);
+		return (value != null) ? value : known.get(key, maker);
 	}
 
 	/** Returns the Redis keys of counts, then those of blocks, then those of denials. */
@@ -219,9 +207,9 @@ public final class Scripts {
 		}
 	}
 
-	/** Returns the numbers in the order of {@link Words}, names, and metadata. */
+	/** Returns the numbers in the order of the script, names, and metadata. */
 	private byte[] argument(Script script, RateLimitRequest request, PolicyCode[] codes, long[] first,
-			@Nullable Predicate<Charge> stays, boolean named) {
+			@Nullable ToIntFunction<Charge> change, boolean named) {
 		byte[] metadata = script.metadata ? request.metadata().getBytes(StandardCharsets.UTF_8) : NO_METADATA;
 		int length = Double.BYTES * script.numbers + metadata.length;
 		for (int c = 0; named && c < codes.length; c++) {
@@ -243,8 +231,8 @@ public final class Scripts {
 		for (int c = 0; c < codes.length; c++) {
 			Charge charge = request.charges().get(c);
 			argument.putDouble(Math.min(charge.cost(), LARGEST_COST));
-			if (stays != null) {
-				argument.putDouble(stays.test(charge) ? 1 : 0);
+			if (change != null) {
+				argument.putDouble(change.applyAsInt(charge));
 			}
 			argument.put(codes[c].numbers(this.clock));
 		}
@@ -252,6 +240,24 @@ public final class Scripts {
 			argument.put(codes[c].name);
 		}
 		return argument.put(metadata).array();
+	}
+
+	/**
+	 * Stands for the shape of a request of one enforced policy, whose shape is there only
+	 * once.
+	 */
+	private record OnePolicy(Shape.OfPolicy policy, int form) {
+
+		@Override
+		public boolean equals(@Nullable Object other) {
+			return other instanceof OnePolicy one && one.policy == this.policy && one.form == this.form;
+		}
+
+		@Override
+		public int hashCode() {
+			return 31 * System.identityHashCode(this.policy) + this.form;
+		}
+
 	}
 
 }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param customClock whether each request comes with its time, instead of the server's
  * @param blocks for each policy, which of the identifiers of the request it has
  */
-record Shape(Operation operation, Scope scope, boolean customClock, List<OfPolicy> policies,
+public record Shape(Operation operation, Scope scope, boolean customClock, List<OfPolicy> policies,
 		List<List<Integer>> blocks) {
 
 	/**
@@ -32,10 +32,11 @@ record Shape(Operation operation, Scope scope, boolean customClock, List<OfPolic
 	 * @param shadow whether it is decided on its own, after the others, and denies
 	 * nothing
 	 */
-	record OfPolicy(Class<?> neighbour, String fragment, List<Map<String, Number>> constants, List<Integer> arguments,
-			boolean ownLargest, boolean countDenied, boolean shadow, @Nullable Penalty penalty) {
+	public record OfPolicy(Class<?> neighbour, String fragment, List<Map<String, Number>> constants,
+			List<Integer> arguments, boolean ownLargest, boolean countDenied, boolean shadow,
+			@Nullable Penalty penalty) {
 
-		static OfPolicy of(Policy policy, boolean shadow) {
+		public static OfPolicy of(Policy policy, boolean shadow) {
 			Algorithm algorithm = policy.algorithm();
 			List<Limit> limits = policy.limits();
 			return new OfPolicy(algorithm.getClass(), algorithm.script(), constants(algorithm, limits),
@@ -51,10 +52,9 @@ record Shape(Operation operation, Scope scope, boolean customClock, List<OfPolic
 			List<Map<String, Number>> constants = new ArrayList<>(List.of(any));
 			for (Limit limit : limits) {
 				Map<String, Number> one = new HashMap<>(algorithm.constants(limits));
-				algorithm.limitConstants(limit).forEach((name, value) -> {
-					one.put(name, value);
-					any.merge(name, value, (before, next) -> (before.doubleValue() != 0) ? before : next);
-				});
+				int arguments = algorithm.arguments(limit, 0).length;
+				one.put("ARGUMENTS", arguments);
+				any.merge("ARGUMENTS", arguments, (most, next) -> Math.max(most.intValue(), next.intValue()));
 				one.put("WINDOW", limit.windowMicros());
 				one.put("INDEX", constants.size());
 				constants.add(one);
@@ -62,28 +62,26 @@ record Shape(Operation operation, Scope scope, boolean customClock, List<OfPolic
 			return constants;
 		}
 
-		int limits() {
+		public int limits() {
 			return this.arguments.size();
 		}
 
-		/** Returns false for a reservation in shadow mode, which may be cancelled. */
-		boolean countsDenied(Operation operation) {
-			return this.countDenied && operation.acquires() && !(this.shadow && operation == Operation.RESERVE);
+		public boolean countsDenied(Operation operation) {
+			return this.countDenied && operation == Operation.ACQUIRE;
 		}
 
 	}
 
-	/** Returns whether the script counts denials for the penalty of a policy. */
-	boolean penalizes(OfPolicy policy) {
-		return policy.penalty() != null && this.operation.penalizes(this.scope, policy.countDenied(), policy.shadow());
+	public boolean penalizes(OfPolicy policy) {
+		return policy.penalty() != null && this.operation.penalizes(this.scope, policy.shadow());
 	}
 
 	/**
-	 * Returns about how long a request occupies the server; 1 is a fixed window of one
+	 * About how long a request occupies the server; 1 is a fixed window of one
 	 * identifier. A refund may read and write a large state as a whole, and a history
 	 * reads as much.
 	 */
-	int work() {
+	public int work() {
 		if (this.operation == Operation.HISTORY) {
 			return 128;
 		}
@@ -94,21 +92,16 @@ record Shape(Operation operation, Scope scope, boolean customClock, List<OfPolic
 		return Math.max(1, limits / 2) * (this.operation.givesBack() ? 8 : 1);
 	}
 
-	/** Returns the number of policies and identifiers, which have a count each. */
-	int slots() {
+	public int slots() {
 		return this.blocks.stream().mapToInt(List::size).sum();
 	}
 
-	/** Returns the number of identifiers of a request. */
-	int identifiers() {
+	public int identifiers() {
 		return 1 + this.blocks.stream().flatMap(List::stream).mapToInt(Integer::intValue).max().orElse(0);
 	}
 
-	/**
-	 * Returns the number of Redis keys of counts, which precede those of blocks; those of
-	 * denials come last.
-	 */
-	int stateKeys() {
+	/** Those of counts, which precede those of blocks; those of denials come last. */
+	public int stateKeys() {
 		return (this.scope == Scope.BLOCKS) ? 0 : slots();
 	}
 

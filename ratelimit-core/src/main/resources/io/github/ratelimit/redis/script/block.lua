@@ -8,7 +8,8 @@
 --           name of the policy, '' for all policies
 --           for how long, in microseconds; 0 ends the block
 --           name of the block, its description, which is stored after its end
---           which of these Redis keys there are: 'all', 'own', 'list', or one of the list, 'ends' or 'descriptions'
+--           which of these Redis keys there are: 'all', 'own', 'list', or one of the list, 'ends' or 'descriptions';
+--           'pause': as 'own', and a block that ends later is kept
 --           for 'descriptions', the reply of the call for 'ends'
 --           for 'list', how many current blocks it may have; '' for any number
 -- Reply     when the block ends, in microseconds since the epoch; ending one: 1 if the identifier had such a block, or 0;
@@ -31,7 +32,7 @@ local which, known_last, most_listed = ARGV[6], tonumber(ARGV[7]), tonumber(ARGV
 local own, ends, descriptions
 if which == 'all' then
     own, ends, descriptions = KEYS[1], KEYS[2], KEYS[3]
-elseif which == 'own' then
+elseif which == 'own' or which == 'pause' then
     own = KEYS[1]
 elseif which == 'list' then
     ends, descriptions = KEYS[1], KEYS[2]
@@ -68,20 +69,22 @@ local function update(key)
     -- All current blocks of the identifier, except that of the policy.
     local value = redis.call('MGET', key)[1] or ''
     local kept, latest, found, at = {}, 0, 0, 1
+    local finish = time > 0 and now + time or 0
     while at + 8 <= #value do
         local till, length = struct.unpack('>I7I2', value, at)
         local of = string.sub(value, at + 9, at + 8 + length)
         at = at + 9 + length
         if till > now and of == policy then
             found = 1
+            finish = which == 'pause' and math.max(finish, till) or finish
         elseif till > now then
             kept[#kept + 1] = pack(till, of)
             latest = math.max(latest, till)
         end
     end
-    if time > 0 then
-        kept[#kept + 1] = pack(now + time, policy)
-        latest = math.max(latest, now + time)
+    if finish > 0 then
+        kept[#kept + 1] = pack(finish, policy)
+        latest = math.max(latest, finish)
     end
     if #kept > 0 then
         -- Not after a DEL: a node whose slot is moving would not let a key be created again.

@@ -69,6 +69,32 @@ class ClusterServersIT {
 	}
 
 	@Test
+	void nothingRemainsOfNodesUntilTheNextCall() {
+		List<String> keys = SlotKeys.onDifferentMasters(CLUSTER);
+		TestCluster.await("Other tests have left no thread", () -> lanes() == 0);
+		try (ClusterServers servers = connect(CLUSTER.addresses())) {
+			for (long i = 1; i <= 3; i++) {
+				assertThat(keys.stream().map((key) -> Increment.submit(servers, Duration.ofSeconds(20), key)).toList())
+					.extracting(Increment::number)
+					.containsOnly(i);
+				assertThat(lanes()).isGreaterThanOrEqualTo(keys.size());
+				servers.disconnect();
+				assertThat(lanes()).isZero();
+			}
+		}
+	}
+
+	/** They have the names of their nodes. */
+	private static long lanes() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.map(Thread::getName)
+			.filter((name) -> CLUSTER.addresses().stream().anyMatch((node) -> name.contains(node.toString())))
+			.count();
+	}
+
+	@Test
 	void redisKeysWithTheSameTagShareASlot() {
 		try (ClusterServers servers = connect(CLUSTER.addresses())) {
 			assertThat(servers.slot(SafeEncoder.encode("a:{alice}:b"))).isEqualTo(SlotKeys.slot("alice"))
@@ -97,12 +123,10 @@ class ClusterServersIT {
 		HostAndPort nobody = new HostAndPort("127.0.0.1", TestRedis.freePort());
 		try (ClusterServers servers = connect(Set.of(nobody))) {
 			for (int i = 0; i < 3; i++) {
-				long start = System.nanoTime();
 				Connecting.assertNotSent(() -> Increment.of(servers, "any"))
 					.withMessageContaining(nobody.toString())
 					.withCauseInstanceOf(JedisException.class)
 					.returns(Reason.OUTAGE, CallException::reason);
-				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
 			}
 		}
 	}
@@ -175,7 +199,7 @@ class ClusterServersIT {
 	}
 
 	@Test
-	void callsThatWaitForTheSlotsFailWhenItIsClosed() throws IOException {
+	void waitingCallsFailWhenTheClusterIsClosed() throws IOException {
 		try (ServerSocket hung = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
 			ClusterServers servers = ClusterServers.of(Set.of(new HostAndPort("127.0.0.1", hung.getLocalPort())),
 					CONFIG, Connecting.settings("cluster", Duration.ofSeconds(60)), Connecting.NOBODY);

@@ -9,7 +9,7 @@ import java.util.HexFormat;
 import java.util.List;
 
 import io.github.ratelimit.redis.connection.Call;
-import io.github.ratelimit.redis.connection.Carrier;
+import io.github.ratelimit.redis.connection.Codec;
 import io.github.ratelimit.redis.connection.Servers;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
@@ -23,12 +23,12 @@ final class Increment extends Call {
 
 	private static final Duration TIME = Duration.ofSeconds(20);
 
-	private static final Carrier CARRIER = new Increments();
+	private static final Codec CODEC = new Increments();
 
 	private final List<String> keys;
 
 	Increment(Servers servers, Duration time, String... keys) {
-		super(CARRIER, servers.slot(SafeEncoder.encode(keys[0])), System.nanoTime() + time.toNanos());
+		super(CODEC, servers.slot(SafeEncoder.encode(keys[0])), System.nanoTime() + time.toNanos());
 		this.keys = List.of(keys);
 	}
 
@@ -53,7 +53,7 @@ final class Increment extends Call {
 		return this.keys.size();
 	}
 
-	private static final class Increments implements Carrier {
+	private static final class Increments implements Codec {
 
 		private static final String SCRIPT = "local numbers = {} "
 				+ "for i, key in ipairs(KEYS) do numbers[i] = redis.call('INCR', key) end return numbers";

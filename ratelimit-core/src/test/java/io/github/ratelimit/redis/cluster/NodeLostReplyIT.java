@@ -1,26 +1,20 @@
 package io.github.ratelimit.redis.cluster;
 
-import java.net.URI;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 
 import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.redis.connection.Connecting;
 import io.github.ratelimit.redis.connection.ServerSettings;
+import io.github.ratelimit.test.ClusterProxies;
 import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.TestCluster;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import redis.clients.jedis.DefaultJedisClientConfig;
-import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.exceptions.JedisException;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * A node of a cluster has done what it was asked for, and its answer is lost: nothing is
@@ -30,17 +24,12 @@ class NodeLostReplyIT {
 
 	private static final TestCluster CLUSTER = TestCluster.shared();
 
-	private final Map<HostAndPort, FaultyProxy> proxies = CLUSTER.addresses()
-		.stream()
-		.collect(Collectors.toMap(Function.identity(), (node) -> new FaultyProxy(URI.create("redis://" + node))));
+	private final ClusterProxies proxies = new ClusterProxies(CLUSTER);
 
 	/** On different nodes. */
 	private final List<String> keys = SlotKeys.onDifferentMasters(CLUSTER);
 
-	private final ClusterServers servers = ClusterServers.of(CLUSTER.addresses(),
-			DefaultJedisClientConfig.builder()
-				.hostAndPortMapper((node) -> new HostAndPort("127.0.0.1", this.proxies.get(node).uri().getPort()))
-				.build(),
+	private final ClusterServers servers = ClusterServers.of(CLUSTER.addresses(), this.proxies.config(),
 			new ServerSettings("cluster", Duration.ofSeconds(5), 1, 100), Connecting.NOBODY);
 
 	@BeforeEach
@@ -51,11 +40,11 @@ class NodeLostReplyIT {
 	@AfterEach
 	void close() {
 		this.servers.close();
-		this.proxies.values().forEach(FaultyProxy::close);
+		this.proxies.close();
 	}
 
 	private FaultyProxy proxyOf(String key) {
-		return this.proxies.get(CLUSTER.master(SlotKeys.slot(key)).address());
+		return this.proxies.ofSlot(SlotKeys.slot(key));
 	}
 
 	/**
@@ -66,6 +55,8 @@ class NodeLostReplyIT {
 		long doneAndLost = 0;
 		for (int i = 0; i < 300; i++) {
 			String key = this.keys.get(i % 3);
+			// A node that answers nothing for long counts as gone.
+			awaitAnswer(key);
 			long before = SlotKeys.number(CLUSTER, key);
 			proxyOf(key).lose(1);
 			try {

@@ -105,16 +105,16 @@ class NodeOutageIT {
 	}
 
 	@Test
-	void callsToANodeThatHangsFailAtOnceAfterTheFirst() {
+	void callsToANodeThatHangsAreSentOnlyOnce() {
 		String hung = this.keys.get(1);
 		try (StoppedServer stopped = stop(cluster.master(SlotKeys.slot(hung)))) {
 			assertThatExceptionOfType(JedisException.class).isThrownBy(() -> increment(hung));
-			long start = System.nanoTime();
 			for (int i = 0; i < 100; i++) {
 				Connecting.assertFails(Reason.NODE, () -> increment(hung))
-					.withMessageContaining(cluster.nodes().get(0).address().getHost());
+					.withMessageContaining(cluster.nodes().get(0).address().getHost())
+					.havingCause()
+					.returns(Reason.OUTAGE, (cause) -> ((CallException) cause).reason());
 			}
-			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(BUDGET.multipliedBy(2));
 			assertThat(increment(this.keys.get(0))).isEqualTo(2);
 		}
 		TestCluster.await("The node answers again", () -> isDone(hung));

@@ -140,6 +140,7 @@ class BackgroundThreadIT {
 	void connectionWithUnreadRepliesIsNotUsedAgain() {
 		try (ConnectionPool pool = pool(); Server server = borrowing(pool)) {
 			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
+			TestCluster.await("It is given back", () -> pool.getNumActive() == 0);
 			this.once = true;
 			this.failure = new NoClassDefFoundError("Reply");
 			assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(server, "a", LONG));
@@ -155,7 +156,8 @@ class BackgroundThreadIT {
 	}
 
 	private Server borrowing(ConnectionPool pool) {
-		return new Server(Connecting.settings("test", BUDGET), new BorrowedConnections(pool::getResource), this.events);
+		return Connecting.trusting(Connecting.settings("test", BUDGET),
+				new BorrowedConnections(pool::getResource, List::of), this.events);
 	}
 
 	/** A pool of connections that may fail to read replies. */

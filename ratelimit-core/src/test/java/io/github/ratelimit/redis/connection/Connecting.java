@@ -2,6 +2,7 @@ package io.github.ratelimit.redis.connection;
 
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.test.TestCluster;
@@ -10,6 +11,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.assertj.core.api.ThrowableAssertAlternative;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.exceptions.JedisException;
 
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -46,12 +48,32 @@ public final class Connecting {
 				&& EnumSet.of(Reason.TOO_LATE, Reason.QUEUE_FULL, Reason.OUTAGE).contains(failure.reason());
 	}
 
+	/** Counts as soon as a busy machine connects in time, and returns the count. */
+	static long awaitAnswer(Servers servers) {
+		AtomicLong count = new AtomicLong();
+		TestCluster.await("A call is answered", () -> {
+			try {
+				count.set(Increment.of(servers, "a", Duration.ofSeconds(60)));
+				return true;
+			}
+			catch (JedisException ex) {
+				return false;
+			}
+		});
+		return count.get();
+	}
+
 	static Server to(int port, Duration budget, Listener listener) {
 		return to(port, settings("test", budget), listener);
 	}
 
 	static Server to(int port, ServerSettings settings, Listener listener) {
-		return new Server(settings, source("127.0.0.1", port), listener);
+		return trusting(settings, source("127.0.0.1", port), listener);
+	}
+
+	/** Returns a server whose connections are not verified, however slow a test is. */
+	static Server trusting(ServerSettings settings, ConnectionSource source, Listener listener) {
+		return new Server(settings, source, listener, Long.MAX_VALUE);
 	}
 
 	/** Connects to a server that answers logins only. */
@@ -59,7 +81,7 @@ public final class Connecting {
 		Server server = to(slow.port(), settings("slow", budget), listener);
 		// A call that is too late to be sent makes a connection.
 		assertNotSent(() -> Increment.of(server, "a", Duration.ZERO));
-		TestCluster.await("There is a connection", server::isConnected);
+		TestCluster.await("There is a connection", server::isInUse);
 		return server;
 	}
 

@@ -97,14 +97,14 @@ public final class DirectServers implements Servers {
 		if (!call.take(System.nanoTime())) {
 			return;
 		}
-		List<CommandArguments> commands = call.carrier().commands(List.of(call), false);
+		List<CommandArguments> commands = call.codec().commands(List.of(call), false);
 		Runnable before = this.befores.remove(this.count.incrementAndGet());
 		try (Connection connection = this.servers.apply(call.slot()).getResource()) {
 			if (before != null) {
 				before.run();
 			}
 			commands.forEach(connection::sendCommand);
-			call.carrier().deliver(List.of(call), connection.getMany(commands.size()));
+			call.codec().deliver(List.of(call), connection.getMany(commands.size()));
 		}
 		catch (JedisException ex) {
 			call.fail(ex);

@@ -34,7 +34,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @SuppressWarnings("try")
 class EncryptionIT {
 
-	private static final Duration BUDGET = Duration.ofMillis(500);
+	private static final Duration BUDGET = Duration.ofSeconds(2);
 
 	private static final Duration LONG = Duration.ofSeconds(60);
 

@@ -20,7 +20,7 @@ final class Increment extends Call {
 	static final String SCRIPT = "return redis.call('INCR', KEYS[1])";
 
 	/** Sends a command for each call. */
-	static final Carrier PLAIN = new Plain();
+	static final Codec PLAIN = new Plain();
 
 	private final String key;
 
@@ -28,16 +28,16 @@ final class Increment extends Call {
 
 	private volatile Object late;
 
-	Increment(Carrier carrier, String key, Duration budget) {
-		this(carrier, 0, key, budget);
+	Increment(Codec codec, String key, Duration budget) {
+		this(codec, 0, key, budget);
 	}
 
-	Increment(Carrier carrier, int slot, String key, Duration budget) {
-		this(carrier, slot, key, budget, 1);
+	Increment(Codec codec, int slot, String key, Duration budget) {
+		this(codec, slot, key, budget, 1);
 	}
 
-	Increment(Carrier carrier, int slot, String key, Duration budget, int work) {
-		super(carrier, slot, System.nanoTime() + budget.toNanos());
+	Increment(Codec codec, int slot, String key, Duration budget, int work) {
+		super(codec, slot, System.nanoTime() + budget.toNanos());
 		this.key = key;
 		this.work = work;
 	}
@@ -75,7 +75,7 @@ final class Increment extends Call {
 		}
 	}
 
-	private static final class Plain implements Carrier {
+	private static final class Plain implements Codec {
 
 		@Override
 		public List<CommandArguments> commands(List<Call> calls, boolean source) {
@@ -92,7 +92,7 @@ final class Increment extends Call {
 	}
 
 	/** Sends a script for each call, and notes how. */
-	static final class ByScript implements Carrier {
+	static final class ByScript implements Codec {
 
 		/** How many calls were sent at a time, less than 0 with the source. */
 		final List<Integer> sizes = new ArrayList<>();

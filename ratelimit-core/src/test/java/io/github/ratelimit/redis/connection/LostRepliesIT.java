@@ -26,6 +26,7 @@ import io.github.ratelimit.redis.script.RedisKeys;
 import io.github.ratelimit.redis.script.Scope;
 import io.github.ratelimit.redis.script.ScriptCall;
 import io.github.ratelimit.redis.script.Scripts;
+import io.github.ratelimit.redis.script.template.Composer;
 import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.TestRedis;
@@ -80,7 +81,7 @@ class LostRepliesIT {
 
 	private final Server server = Connecting.to(this.proxy.uri().getPort(), LONG, this.faults);
 
-	private final Scripts scripts = new Scripts(new RedisKeys("test"), this.server, null);
+	private final Scripts scripts = new Scripts(new RedisKeys("test"), this.server, null, Composer::compose);
 
 	private final Server witness = Connecting.to(this.port, LONG, Connecting.NOBODY);
 

@@ -38,19 +38,19 @@ public final class OneConnection implements Servers {
 		submit(List.of(call));
 	}
 
-	/** Sends calls of one carrier together. */
+	/** Sends calls of one codec together. */
 	public synchronized void submit(List<? extends Call> calls) {
 		List<Call> taken = new ArrayList<>(calls);
 		taken.removeIf((call) -> !call.take(System.nanoTime()));
 		if (taken.isEmpty()) {
 			return;
 		}
-		Carrier carrier = taken.get(0).carrier();
-		List<Object> replies = run(carrier.commands(taken, false));
+		Codec codec = taken.get(0).codec();
+		List<Object> replies = run(codec.commands(taken, false));
 		if (replies.get(0) instanceof JedisDataException ex && ex.getMessage().startsWith("NOSCRIPT")) {
-			replies = run(carrier.commands(taken, true));
+			replies = run(codec.commands(taken, true));
 		}
-		carrier.deliver(taken, replies);
+		codec.deliver(taken, replies);
 	}
 
 	private List<Object> run(List<CommandArguments> commands) {

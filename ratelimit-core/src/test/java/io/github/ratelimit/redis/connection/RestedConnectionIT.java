@@ -1,17 +1,26 @@
 package io.github.ratelimit.redis.connection;
 
+import java.net.URI;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
 
+import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.JedisClients;
-import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.ConnectionPoolConfig;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
-import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.params.ClientKillParams;
+import redis.clients.jedis.providers.PooledConnectionProvider;
 import redis.embedded.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -25,8 +34,8 @@ class RestedConnectionIT {
 
 	private static final Duration LONG = Duration.ofSeconds(60);
 
-	/** Longer than a connection is trusted. */
-	private static final Duration REST = Duration.ofMillis(1200);
+	/** A quarter of it is waited for each connection that was forgotten. */
+	private static final Duration BUDGET = Duration.ofSeconds(4);
 
 	private final Events events = new Events();
 
@@ -37,19 +46,92 @@ class RestedConnectionIT {
 		RedisServer redis = TestRedis.startServer(port);
 		try (UnifiedJedis client = JedisClients.create("127.0.0.1", port);
 				Jedis admin = new Jedis("127.0.0.1", port);
-				Server server = borrowed
-						? new Server(Connecting.settings("borrowed", LONG), BorrowedConnections.of(client), this.events)
-						: Connecting.to(port, LONG, this.events)) {
+				Server server = borrowed ? rested(LONG, BorrowedConnections.of(client))
+						: rested(LONG, Connecting.source("127.0.0.1", port))) {
 			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
 			admin.clientKill(new ClientKillParams().type(ClientType.NORMAL).skipMe(ClientKillParams.SkipMe.YES));
-			long start = System.nanoTime();
-			TestCluster.await("It has rested", () -> System.nanoTime() - start > REST.toNanos());
 			assertThat(Increment.of(server, "a", LONG)).isEqualTo(2);
 			assertThat(this.events.all()).isEmpty();
 		}
 		finally {
 			TestRedis.stop(redis);
 		}
+	}
+
+	/**
+	 * Returns a server whose connection is never trusted. There is one, because a second
+	 * might be verified before it is forgotten, and used after that.
+	 */
+	private Server rested(Duration budget, ConnectionSource source) {
+		return new Server(new ServerSettings("rested", budget, 1, 8192), source, this.events, 0);
+	}
+
+	/** As a firewall or a load balancer does, which says nothing to either side. */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void callSucceedsWhenIdleConnectionWasForgotten(boolean borrowed) {
+		int port = TestRedis.freePort();
+		RedisServer redis = TestRedis.startServer(port);
+		try (FaultyProxy firewall = new FaultyProxy(URI.create("redis://127.0.0.1:" + port));
+				UnifiedJedis client = JedisClients.create(firewall.uri());
+				Server server = rested(BUDGET, borrowed ? BorrowedConnections.of(client)
+						: Connecting.source("127.0.0.1", firewall.uri().getPort()))) {
+			for (int i = 1; i <= 3; i++) {
+				assertThat(Increment.of(server, "a", LONG)).isEqualTo(i);
+				firewall.forgetConnections();
+			}
+			assertThat(this.events.all()).isEmpty();
+		}
+		finally {
+			TestRedis.stop(redis);
+		}
+	}
+
+	/** Each of them would be waited for. */
+	@Test
+	void callSucceedsWhenManyConnectionsOfPoolWereForgotten() {
+		int port = TestRedis.freePort();
+		RedisServer redis = TestRedis.startServer(port);
+		ConnectionPoolConfig settings = new ConnectionPoolConfig();
+		settings.setMaxTotal(50);
+		settings.setMaxIdle(50);
+		try (FaultyProxy firewall = new FaultyProxy(URI.create("redis://127.0.0.1:" + port));
+				PooledConnectionProvider connections = new PooledConnectionProvider(
+						new HostAndPort("127.0.0.1", firewall.uri().getPort()),
+						DefaultJedisClientConfig.builder().build(), settings);
+				UnifiedJedis client = JedisClients.create(connections);
+				Server server = rested(BUDGET, BorrowedConnections.of(client))) {
+			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
+			List<Connection> many = Stream.generate(connections::getConnection).limit(50).toList();
+			many.forEach(Connection::close);
+			firewall.forgetConnections();
+			int before = firewall.connections();
+			assertThat(Increment.of(server, "a", LONG)).isEqualTo(2);
+			assertThat(firewall.connections()).isBetween(before + 1, before + 3);
+		}
+		finally {
+			TestRedis.stop(redis);
+		}
+	}
+
+	@Test
+	void waitForRestedConnectionLeavesTimeForAnother() {
+		long millis = 1_000_000;
+		assertThat(ConnectionSource.patience(Duration.ofMillis(100), millis)).isEqualTo(25 * millis);
+		assertThat(ConnectionSource.patience(Duration.ofMillis(100), 20 * millis)).isEqualTo(40 * millis);
+		assertThat(ConnectionSource.patience(Duration.ofMillis(100), 40 * millis)).isEqualTo(50 * millis);
+		// Otherwise no call would be in time.
+		assertThat(ConnectionSource.patience(Duration.ofMillis(100), 60 * millis)).isZero();
+	}
+
+	/** The master is looked up before. */
+	@Test
+	void lookUpLeavesTimeForAnswerOfRestedConnection() {
+		long millis = 1_000_000;
+		assertThat(ConnectionSource.patienceBefore(24 * millis, millis)).isEqualTo(12 * millis);
+		assertThat(ConnectionSource.patienceBefore(24 * millis, 10 * millis)).isEqualTo(4 * millis);
+		assertThat(ConnectionSource.patienceBefore(50 * millis, 40 * millis)).isZero();
+		assertThat(ConnectionSource.patienceBefore(0, 60 * millis)).isZero();
 	}
 
 }

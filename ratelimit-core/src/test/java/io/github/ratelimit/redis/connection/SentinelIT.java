@@ -1,9 +1,11 @@
 package io.github.ratelimit.redis.connection;
 
 import java.io.IOException;
+import java.net.URI;
 import java.time.Duration;
 import java.util.Set;
 
+import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.Replication;
 import io.github.ratelimit.test.TestRedis;
@@ -114,6 +116,27 @@ class SentinelIT {
 		catch (JedisException ex) {
 			// It does not know the replica yet.
 			return false;
+		}
+	}
+
+	/** As a firewall or a load balancer does, which says nothing to either side. */
+	@Test
+	void callsSucceedWhenIdleConnectionsWereForgotten() throws IOException {
+		this.sentinel.start();
+		try (FaultyProxy toMaster = new FaultyProxy(URI.create("redis://127.0.0.1:" + this.masterPort));
+				FaultyProxy toSentinel = new FaultyProxy(URI.create("redis://127.0.0.1:" + this.sentinelPort));
+				Server server = new Server(new ServerSettings("main", Duration.ofSeconds(4), 1, 8192), OwnConnections
+					.toMaster("main", Set.of(new HostAndPort("127.0.0.1", toSentinel.uri().getPort())), CONFIG,
+							DefaultJedisClientConfig.builder()
+								.hostAndPortMapper((address) -> new HostAndPort("127.0.0.1", toMaster.uri().getPort()))
+								.build()),
+						this.events, 0)) {
+			for (int i = 1; i <= 3; i++) {
+				assertThat(Increment.of(server, "a", LONG)).isEqualTo(i);
+				toMaster.forgetConnections();
+				toSentinel.forgetConnections();
+			}
+			assertThat(this.events.all()).isEmpty();
 		}
 	}
 

@@ -2,7 +2,6 @@ package io.github.ratelimit.redis.connection;
 
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,6 +16,7 @@ import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
+import io.github.ratelimit.test.Threads;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.AfterEach;
@@ -29,9 +29,7 @@ import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
-import redis.clients.jedis.exceptions.JedisMovedDataException;
 import redis.clients.jedis.exceptions.JedisNoScriptException;
-import redis.clients.jedis.exceptions.JedisRedirectionException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -76,15 +74,7 @@ class ServerIT {
 		int threads = 64;
 		int each = 200;
 		Set<Long> counts = ConcurrentHashMap.newKeySet();
-		List<Thread> callers = IntStream.range(0, threads).mapToObj((i) -> new Thread(() -> {
-			for (int j = 0; j < each; j++) {
-				counts.add(Increment.of(this.server, this.key, LONG));
-			}
-		})).toList();
-		callers.forEach(Thread::start);
-		for (Thread caller : callers) {
-			caller.join();
-		}
+		Threads.run(threads, each, (thread, attempt) -> counts.add(Increment.of(this.server, this.key, LONG)));
 		assertThat(counts)
 			.containsExactlyInAnyOrderElementsOf(LongStream.rangeClosed(1, (long) threads * each).boxed().toList());
 		assertThat(this.events.all()).isEmpty();
@@ -92,33 +82,30 @@ class ServerIT {
 
 	@Test
 	void waitingCallsAreSentTogetherInOrder() {
-		Increment.ByScript carrier = new Increment.ByScript(Increment.SCRIPT);
-		List<Increment> calls = IntStream.range(0, 1000)
-			.mapToObj((i) -> new Increment(carrier, this.key, LONG))
-			.toList();
+		Increment.ByScript codec = new Increment.ByScript(Increment.SCRIPT);
+		List<Increment> calls = IntStream.range(0, 1000).mapToObj((i) -> new Increment(codec, this.key, LONG)).toList();
 		try (Server one = Connecting.to(TestRedis.uri().getPort(), new ServerSettings("one", LONG, 1, 1000),
 				this.events)) {
 			calls.forEach(one::submit);
 			assertThat(calls.stream().map(Call::await))
 				.containsExactlyElementsOf(LongStream.rangeClosed(1, 1000).<Object>boxed().toList());
 		}
-		assertThat(carrier.sizes).hasSizeLessThan(1000)
-			.allSatisfy((size) -> assertThat(Math.abs(size)).isLessThan(129));
+		assertThat(codec.sizes).hasSizeLessThan(1000).allSatisfy((size) -> assertThat(Math.abs(size)).isLessThan(129));
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "64, 2", "65, 1", "128, 1", "1000, 1" })
-	void batchHasNoMoreWorkThanAllowedUnlessOneCallHas(int work, int most) {
-		Increment.ByScript carrier = new Increment.ByScript(Increment.SCRIPT);
+	void batchHasNoMoreWorkThanAllowed(int work, int most) {
+		Increment.ByScript codec = new Increment.ByScript(Increment.SCRIPT);
 		List<Increment> calls = IntStream.range(0, 200)
-			.mapToObj((i) -> new Increment(carrier, 0, this.key, LONG, work))
+			.mapToObj((i) -> new Increment(codec, 0, this.key, LONG, work))
 			.toList();
 		try (Server one = Connecting.to(TestRedis.uri().getPort(), new ServerSettings("one", LONG, 1, 1000),
 				this.events)) {
 			calls.forEach(one::submit);
 			calls.forEach(Call::await);
 		}
-		assertThat(carrier.sizes.stream().mapToInt(Math::abs).max()).hasValue(most);
+		assertThat(codec.sizes.stream().mapToInt(Math::abs).max()).hasValue(most);
 	}
 
 	/** One call is under way, and three may wait. */
@@ -161,22 +148,18 @@ class ServerIT {
 	/** Several lanes take calls at once, each of which looks what the next one is. */
 	@Test
 	void batchesOfManyLanesHaveNoMoreWorkThanAllowed() throws Exception {
-		Works carrier = new Works();
+		Works codec = new Works();
 		try (Server many = Connecting.to(TestRedis.uri().getPort(), new ServerSettings("many", LONG, 16, 100_000),
 				this.events)) {
-			List<Thread> callers = IntStream.range(0, 32).mapToObj((i) -> new Thread(() -> {
+			Threads.run(32, 1, (thread, attempt) -> {
 				List<Increment> calls = IntStream.range(0, 1000)
-					.mapToObj((j) -> new Increment(carrier, 0, this.key, LONG, ((i + j) % 4 == 0) ? 100 : 1))
+					.mapToObj((j) -> new Increment(codec, 0, this.key, LONG, ((thread + j) % 4 == 0) ? 100 : 1))
 					.toList();
 				calls.forEach(many::submit);
 				calls.forEach(Call::await);
-			})).toList();
-			callers.forEach(Thread::start);
-			for (Thread caller : callers) {
-				caller.join();
-			}
+			});
 		}
-		assertThat(carrier.most).isBetween(100, 128);
+		assertThat(codec.most).isBetween(100, 128);
 	}
 
 	private static void await(CountDownLatch latch) {
@@ -195,15 +178,7 @@ class ServerIT {
 				Recording reads = new Recording()) {
 			reads.enable("jdk.SocketRead").withThreshold(Duration.ZERO);
 			reads.start();
-			List<Thread> callers = IntStream.range(0, 8).mapToObj((i) -> new Thread(() -> {
-				for (int j = 0; j < 50; j++) {
-					Increment.of(own, this.key, LONG);
-				}
-			})).toList();
-			callers.forEach(Thread::start);
-			for (Thread caller : callers) {
-				caller.join();
-			}
+			Threads.run(8, 50, (thread, attempt) -> Increment.of(own, this.key, LONG));
 			reads.stop();
 			Path file = this.folder.resolve("reads.jfr");
 			reads.dump(file);
@@ -215,23 +190,23 @@ class ServerIT {
 	}
 
 	@Test
-	void sourceIsSentOnlyWhenServerDoesNotKnowTheScript() {
-		Increment.ByScript carrier = new Increment.ByScript(Increment.SCRIPT + " -- " + this.key);
+	void sourceIsSentOnlyOfUnknownScripts() {
+		Increment.ByScript codec = new Increment.ByScript(Increment.SCRIPT + " -- " + this.key);
 		for (int i = 1; i <= 3; i++) {
-			Increment call = new Increment(carrier, this.key, LONG);
+			Increment call = new Increment(codec, this.key, LONG);
 			this.server.submit(call);
 			assertThat(call.await()).isEqualTo((long) i);
 		}
-		assertThat(carrier.sizes).containsExactly(1, -1, 1, 1);
+		assertThat(codec.sizes).containsExactly(1, -1, 1, 1);
 	}
 
 	@Test
 	void callFailsWhenScriptIsUnknownEvenWithItsSource() {
-		Increment.ByScript carrier = new Increment.ByScript("return {err = 'NOSCRIPT never'} -- " + this.key);
-		Increment call = new Increment(carrier, this.key, LONG);
+		Increment.ByScript codec = new Increment.ByScript("return {err = 'NOSCRIPT never'} -- " + this.key);
+		Increment call = new Increment(codec, this.key, LONG);
 		this.server.submit(call);
 		assertThatExceptionOfType(JedisNoScriptException.class).isThrownBy(call::await);
-		assertThat(carrier.sizes).containsExactly(1, -1);
+		assertThat(codec.sizes).containsExactly(1, -1);
 	}
 
 	@Test
@@ -247,7 +222,7 @@ class ServerIT {
 	}
 
 	@Test
-	void failureOfOneCarrierDoesNotAffectOthers() {
+	void failureOfOneCodecDoesNotAffectOthers() {
 		Increment unmade = new Increment(new Failing(true), this.key, LONG);
 		Increment undelivered = new Increment(new Failing(false), this.key, LONG);
 		List.of(unmade, undelivered).forEach(this.server::submit);
@@ -259,7 +234,7 @@ class ServerIT {
 	}
 
 	@Test
-	void commandsOfOneCarrierAreNotInterleavedWithOthers() throws Exception {
+	void commandsOfOneCodecAreNotInterleavedWithOthers() throws Exception {
 		List<Thread> others = IntStream.range(0, 8).mapToObj((i) -> new Thread(() -> {
 			for (int j = 0; j < 100; j++) {
 				Increment.of(this.server, this.key + ":other", LONG);
@@ -274,36 +249,6 @@ class ServerIT {
 		for (Thread other : others) {
 			other.join();
 		}
-	}
-
-	@Test
-	void redirectedCallsCanBeSubmittedAgain() {
-		List<JedisRedirectionException> redirections = new ArrayList<>();
-		String moved = "return redis.error_reply('MOVED 7 127.0.0.1:1')";
-		try (Server elsewhere = new Server(Connecting.settings("node", LONG),
-				Connecting.source("127.0.0.1", TestRedis.uri().getPort()), new Listener() {
-
-					@Override
-					public void redirected(List<Call> calls, JedisRedirectionException redirection) {
-						redirections.add(redirection);
-						calls.stream().filter(Call::takeBack).forEach(ServerIT.this.server::submit);
-					}
-
-				})) {
-			TestRedis.client().scriptLoad(moved);
-			Carrier carrier = new Moved(new Increment.ByScript(moved));
-			Increment call = new Increment(carrier, this.key, LONG);
-			elsewhere.submit(call);
-			assertThat(call.await()).isEqualTo("moved");
-		}
-		assertThat(redirections).singleElement().isInstanceOf(JedisMovedDataException.class);
-	}
-
-	@Test
-	void askingCallsReceiveTheReplyAfterThatOfAsking() {
-		Increment call = new Increment(Increment.PLAIN, this.key, LONG);
-		this.server.submit(call, true);
-		assertThat(call.await()).isEqualTo(1L);
 	}
 
 	@Test
@@ -346,7 +291,7 @@ class ServerIT {
 	}
 
 	/** Notes the work of the largest batch. */
-	private static final class Works implements Carrier {
+	private static final class Works implements Codec {
 
 		private int most;
 
@@ -363,7 +308,7 @@ class ServerIT {
 
 	}
 
-	private record Failing(boolean early) implements Carrier {
+	private record Failing(boolean early) implements Codec {
 
 		@Override
 		public List<CommandArguments> commands(List<Call> calls, boolean source) {
@@ -381,7 +326,7 @@ class ServerIT {
 	}
 
 	/** Counts twice. */
-	private record Transaction(String key) implements Carrier {
+	private record Transaction(String key) implements Codec {
 
 		@Override
 		public List<CommandArguments> commands(List<Call> calls, boolean source) {
@@ -392,32 +337,6 @@ class ServerIT {
 		@Override
 		public void deliver(List<Call> calls, List<Object> replies) {
 			calls.get(0).complete(replies.get(3));
-		}
-
-	}
-
-	/** Sends something else when it was sent elsewhere. */
-	private static final class Moved implements Carrier {
-
-		private final Carrier first;
-
-		private boolean again;
-
-		Moved(Carrier first) {
-			this.first = first;
-		}
-
-		@Override
-		public List<CommandArguments> commands(List<Call> calls, boolean source) {
-			List<CommandArguments> commands = this.again ? List.of(new CommandArguments(Command.PING))
-					: this.first.commands(calls, source);
-			this.again = true;
-			return commands;
-		}
-
-		@Override
-		public void deliver(List<Call> calls, List<Object> replies) {
-			calls.get(0).complete("moved");
 		}
 
 	}

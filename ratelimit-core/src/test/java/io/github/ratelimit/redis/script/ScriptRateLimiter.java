@@ -17,6 +17,7 @@ import io.github.ratelimit.RequestHistory;
 import io.github.ratelimit.WindowCount;
 import io.github.ratelimit.redis.connection.OneConnection;
 import io.github.ratelimit.test.TestRedis;
+import io.github.ratelimit.redis.script.template.Composer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,7 +36,7 @@ public final class ScriptRateLimiter implements RateLimiter, BlockList, RequestH
 	public ScriptRateLimiter(OneConnection servers, String prefix, InstantSource clock) {
 		this.servers = servers;
 		this.keys = new RedisKeys(prefix);
-		this.scripts = new Scripts(this.keys, servers, clock);
+		this.scripts = new Scripts(this.keys, servers, clock, Composer::compose);
 		this.blocks = new Blocks(this.keys, servers, clock);
 	}
 
@@ -51,7 +52,7 @@ public final class ScriptRateLimiter implements RateLimiter, BlockList, RequestH
 
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
-		return ask(Operation.ACQUIRE, request).decision();
+		return ask(Operation.ACQUIRE, request).penalized();
 	}
 
 	@Override
@@ -91,6 +92,11 @@ public final class ScriptRateLimiter implements RateLimiter, BlockList, RequestH
 	@Override
 	public Block block(Identifier identifier, @Nullable String policy, Duration time, String reason) {
 		return this.blocks.block(identifier, policy, time, reason, deadline());
+	}
+
+	@Override
+	public void pause(Identifier identifier, String policy, Duration time) {
+		this.blocks.pause(identifier, policy, time, deadline());
 	}
 
 	@Override

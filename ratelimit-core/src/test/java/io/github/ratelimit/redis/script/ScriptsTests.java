@@ -1,12 +1,12 @@
 package io.github.ratelimit.redis.script;
 
 import java.time.Duration;
-import java.util.HashSet;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import com.github.benmanes.caffeine.cache.Cache;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
@@ -18,9 +18,9 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.LeakyBucket;
 import io.github.ratelimit.redis.connection.Call;
-import io.github.ratelimit.redis.connection.Carrier;
+import io.github.ratelimit.redis.connection.Codec;
 import io.github.ratelimit.redis.connection.Servers;
-import org.assertj.core.api.InstanceOfAssertFactories;
+import io.github.ratelimit.redis.script.template.Composer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 class ScriptsTests {
 
-	private final Scripts scripts = new Scripts(new RedisKeys("test"), new Nowhere(), null);
+	private final Scripts scripts = new Scripts(new RedisKeys("test"), new Nowhere(), null, Composer::compose);
 
 	@Test
 	void policyIsRefusedWhoseScriptCannotBeComposed() {
@@ -44,57 +44,56 @@ class ScriptsTests {
 	}
 
 	@Test
-	void scriptIsReadBesideItsAlgorithmAndNotByNameAlone() {
+	void scriptIsReadBesideItsAlgorithm() {
 		Policy library = Policy.of("library", new LeakyBucket(), Limit.parse("2/s"));
 		Policy own = Policy.of("own", new Scripted("bucket"), Limit.parse("2/s"));
 		assertThat(library.algorithm().script()).isEqualTo(own.algorithm().script());
 		this.scripts.requireComposable(own);
-		assertThat(carrier(Operation.ACQUIRE, library).toString()).contains("pace_").doesNotContain("taken");
-		assertThat(carrier(Operation.ACQUIRE, own).toString()).contains("taken").doesNotContain("pace_");
-		assertThat(carrier(Operation.ACQUIRE, library, own).toString()).contains("pace_", "taken");
-	}
-
-	@Test
-	void policyDoesNotKeepScriptsForAllNumbersOfIdentifiers() {
-		Policy policy = policy("api", 2, 1);
-		for (int size = 1; size <= 20; size++) {
-			List<Identifier> identifiers = IntStream.range(0, size).mapToObj((i) -> Identifier.user("u" + i)).toList();
-			this.scripts.call(Operation.PEEK, Scope.ALL, RateLimitRequest.of(new Charge(policy, identifiers, 1)), 0);
-		}
-		assertThat(this.scripts).extracting("policies", InstanceOfAssertFactories.map(Policy.class, PolicyCode.class))
-			.extractingByKey(policy)
-			.satisfies((code) -> assertThat(code.scripts).hasSize(4));
+		assertThat(codec(Operation.ACQUIRE, library).toString()).contains("pace_").doesNotContain("taken");
+		assertThat(codec(Operation.ACQUIRE, own).toString()).contains("taken").doesNotContain("pace_");
+		assertThat(codec(Operation.ACQUIRE, library, own).toString()).contains("pace_", "taken");
 	}
 
 	@Test
 	void atMostThousandScriptsAreKept() {
 		for (int seconds = 1; seconds <= 600; seconds++) {
 			compose(policy("api", 2, seconds));
-			assertThat(kept().size()).isLessThanOrEqualTo(1000);
+			assertThat(kept()).hasSizeLessThanOrEqualTo(1000);
 		}
+	}
+
+	/** All the others would have to be composed again at once. */
+	@Test
+	void fullCacheForgetsOnlyWhatIsUsedLeast() {
+		Policy busy = policy("busy", 2, 1);
+		Codec codec = codec(Operation.ACQUIRE, busy);
+		for (int seconds = 2; seconds <= 1050; seconds++) {
+			assertThat(codec(Operation.ACQUIRE, busy)).isSameAs(codec);
+			codec(Operation.ACQUIRE, policy("api-" + seconds, 2, seconds));
+		}
+		assertThat(kept()).hasSizeGreaterThan(900);
 	}
 
 	/** As in another plan. */
 	@Test
 	void otherQuotaNeedsNoOtherScript() {
-		Carrier carrier = carrier(Operation.ACQUIRE, policy("api", 2, 1));
+		Codec codec = codec(Operation.ACQUIRE, policy("api", 2, 1));
 		for (int quota = 0; quota <= 100; quota++) {
-			assertThat(carrier(Operation.ACQUIRE, policy("api", quota, 1))).isSameAs(carrier);
-			assertThat(carrier(Operation.ACQUIRE, policy("plan-" + quota, quota, 1))).isSameAs(carrier);
+			assertThat(codec(Operation.ACQUIRE, policy("api", quota, 1))).isSameAs(codec);
+			assertThat(codec(Operation.ACQUIRE, policy("plan-" + quota, quota, 1))).isSameAs(codec);
 		}
-		assertThat(kept().size()).isEqualTo(1);
+		assertThat(kept()).hasSize(1);
 	}
 
 	/** Otherwise they could not share a call. */
 	@Test
-	void policiesOfOneShapeShareTheirScriptAfterOthersWereForgotten() {
+	void policiesOfOneShapeShareAScriptAfterAnEviction() {
 		Policy first = policy("first", 2, 1);
-		Carrier before = carrier(Operation.ACQUIRE, first);
-		for (int seconds = 2; kept().contains(before); seconds++) {
-			assertThat(seconds).isLessThan(1000);
+		codec(Operation.ACQUIRE, first);
+		for (int seconds = 2; seconds <= 300; seconds++) {
 			compose(policy("api", 2, seconds));
 		}
-		assertThat(carrier(Operation.ACQUIRE, first)).isSameAs(carrier(Operation.ACQUIRE, policy("second", 2, 1)));
+		assertThat(codec(Operation.ACQUIRE, first)).isSameAs(codec(Operation.ACQUIRE, policy("second", 2, 1)));
 	}
 
 	private static Policy policy(String name, long quota, int seconds) {
@@ -104,24 +103,21 @@ class ScriptsTests {
 	/** Composes four scripts, so that there are more of them than policies. */
 	private void compose(Policy policy) {
 		for (Operation operation : List.of(Operation.ACQUIRE, Operation.PEEK, Operation.CHARGE, Operation.REFUND)) {
-			carrier(operation, policy);
+			codec(operation, policy);
 		}
 	}
 
-	private Carrier carrier(Operation operation, Policy... policies) {
+	private Codec codec(Operation operation, Policy... policies) {
 		Charge[] charges = Stream.of(policies)
 			.map((policy) -> Charge.of(policy, Identifier.user("alice")))
 			.toArray(Charge[]::new);
-		return this.scripts.call(operation, Scope.ALL, RateLimitRequest.of(charges), 0).carrier();
+		return this.scripts.call(operation, Scope.ALL, RateLimitRequest.of(charges), 0).codec();
 	}
 
-	/** Returns all scripts that are kept, also those of policies. */
-	private Set<Object> kept() {
-		Set<Object> kept = new HashSet<>();
-		assertThat(this.scripts).extracting("scripts", InstanceOfAssertFactories.map(Shape.class, Script.class))
-			.satisfies((scripts) -> kept.addAll(scripts.values()));
-		assertThat(this.scripts).extracting("policies", InstanceOfAssertFactories.map(Policy.class, PolicyCode.class))
-			.satisfies((policies) -> policies.values().forEach((code) -> kept.addAll(code.scripts.values())));
+	private List<Object> kept() {
+		List<Object> kept = new ArrayList<>();
+		assertThat(this.scripts).extracting("scripts")
+			.satisfies((cache) -> kept.addAll(((Cache<?, ?>) cache).asMap().values()));
 		return kept;
 	}
 

@@ -1,4 +1,4 @@
-package io.github.ratelimit.redis.script;
+package io.github.ratelimit.redis.script.template;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,34 +13,33 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Penalty;
+import io.github.ratelimit.redis.script.Operation;
+import io.github.ratelimit.redis.script.Shape;
 import io.github.ratelimit.redis.script.Shape.OfPolicy;
 
 /**
- * What the words of {@code request.lua} and of fragments stand for in the script of a
- * shape.
+ * Builds the contexts for the script of a shape: what the words of {@code request.lua}
+ * and of fragments stand for in it.
  */
-final class Words {
+final class ContextBuilder {
 
-	/** Words with another meaning for each limit, besides variables and arguments. */
+	/** Words with another meaning for each limit. */
 	private static final List<String> OF_LIMIT = List.of("QUOTA", "LARGEST", "WINDOW", "INDEX");
 
 	private final Shape shape;
 
 	private final Operation operation;
 
-	/** Whether variables and functions are in tables. */
 	private final boolean large;
 
-	/** Words about the whole request. */
 	private final Map<String, String> words = new HashMap<>();
 
-	/** Constants and functions of each policy. */
-	final List<Place> policies = new ArrayList<>();
+	final List<Context> policies = new ArrayList<>();
 
 	/** The numbers that come with each request, in their order, and their Lua. */
 	final Map<String, String> numbers = new LinkedHashMap<>();
 
-	Words(Shape shape, boolean large) {
+	ContextBuilder(Shape shape, boolean large) {
 		this.shape = shape;
 		this.operation = shape.operation();
 		this.large = large;
@@ -71,11 +70,11 @@ final class Words {
 		words.put(flag, set ? "1" : "0");
 	}
 
-	private static boolean isSet(Place place, String flag) {
-		return "1".equals(place.words().get(flag));
+	private static boolean isSet(Context context, String flag) {
+		return "1".equals(context.words().get(flag));
 	}
 
-	private Place policy(OfPolicy policy) {
+	private Context policy(OfPolicy policy) {
 		Fragment fragment = Fragment.read(policy.neighbour(), policy.fragment());
 		Map<String, String> words = new HashMap<>(this.words);
 		policy.constants().get(0).forEach((name, value) -> words.put(name, value.toString()));
@@ -83,16 +82,17 @@ final class Words {
 		set(words, "SHADOW_", policy.shadow());
 		set(words, "COUNT_DENIED_", policy.countsDenied(this.operation));
 		setPenalty(words, policy);
-		List<Place> limits = new ArrayList<>();
+		List<Context> limits = new ArrayList<>();
 		for (Map<String, Number> constants : policy.constants().subList(1, 1 + policy.limits())) {
 			Map<String, String> own = new HashMap<>(words);
 			constants.forEach((name, value) -> own.put(name, value.toString()));
-			limits.add(new Place(fragment, "do\n", own, new HashMap<>()));
+			limits.add(new Context(fragment, "do\n", own, new HashMap<>()));
 		}
-		Place place = new Place(fragment, "", words, parts(limits));
-		set(words, "READS_", this.shape.stateKeys() > 0 && isNamed("state", place, "load"));
-		set(words, "LASTS_", this.operation.uses() && !this.shape.customClock() && isNamed("lasting", place, "load"));
-		return place;
+		Context context = new Context(fragment, "", words, parts(limits));
+		set(words, "READS_", this.shape.stateKeys() > 0 && isNamed("state", context, "load"));
+		set(words, "LASTS_", this.operation.uses() && !this.operation.givesBack() && !this.shape.customClock()
+				&& isNamed("lasting", context, "load"));
+		return context;
 	}
 
 	private void setPenalty(Map<String, String> words, OfPolicy policy) {
@@ -111,28 +111,26 @@ final class Words {
 		return Long.toString(1000 * time.toMillis());
 	}
 
-	/** Returns the parts of a place with limits; the limits have the same parts. */
-	private static Map<String, List<Place>> parts(List<Place> limits) {
-		Map<String, List<Place>> parts = Map.of("each", limits, "each limit", limits, "last limit",
+	/** Returns the parts of a context with limits; the limits have the same parts. */
+	private static Map<String, List<Context>> parts(List<Context> limits) {
+		Map<String, List<Context>> parts = Map.of("each", limits, "each limit", limits, "last limit",
 				limits.subList(limits.size() - 1, limits.size()));
 		limits.forEach((limit) -> limit.parts().putAll(parts));
 		return parts;
 	}
 
-	/** Returns whether requests come with their metadata. */
 	boolean hasMetadata() {
 		return this.numbers.containsKey("length_");
 	}
 
-	/** Returns whether a fragment names a word where it changes a count. */
 	private boolean isUsed(String word) {
-		String section = this.operation.uses() ? "add" : "refund";
-		return (this.operation.uses() || this.operation.givesBack())
-				&& this.policies.stream().anyMatch((policy) -> isNamed(word, policy, section));
+		return this.policies.stream()
+			.anyMatch((policy) -> (this.operation.uses() && isNamed(word, policy, "add"))
+					|| (this.operation.givesBack() && isNamed(word, policy, "refund")));
 	}
 
-	private static boolean isNamed(String word, Place place, String section) {
-		return Pattern.compile("\\b" + word + "\\b").matcher(place.section(section)).find();
+	private static boolean isNamed(String word, Context context, String section) {
+		return Pattern.compile("\\b" + word + "\\b").matcher(context.section(section)).find();
 	}
 
 	private void addNumbers() {
@@ -145,19 +143,19 @@ final class Words {
 		this.words.put("FIRST_", this.numbers.isEmpty() ? "_" : String.join(", ", this.numbers.keySet()));
 		for (int p = 0; p < this.policies.size(); p++) {
 			addNumbers(true, prefix(p) + "cost");
-			addNumbers(cancels, prefix(p) + "stays_");
+			addNumbers(cancels, prefix(p) + "change_");
 			addNumbersOfLimits(this.shape.policies().get(p), this.policies.get(p), prefix(p));
 		}
 	}
 
-	private void addNumbersOfLimits(OfPolicy policy, Place place, String prefix) {
+	private void addNumbersOfLimits(OfPolicy policy, Context context, String prefix) {
 		for (int i = 0; i < policy.limits(); i++) {
-			Map<String, String> words = place.limits().get(i).words();
+			Map<String, String> words = context.limits().get(i).words();
 			String suffix = "_" + (i + 1);
 			String quota = addNumber(prefix + "QUOTA" + suffix);
 			words.put("QUOTA", quota);
 			words.put("LARGEST", policy.ownLargest() ? addNumber(prefix + "LARGEST" + suffix) : quota);
-			for (String name : place.fragment().names("argument").subList(0, policy.arguments().get(i))) {
+			for (String name : context.fragment().names("argument").subList(0, policy.arguments().get(i))) {
 				words.put(name, addNumber(prefix + name + suffix));
 			}
 		}
@@ -173,7 +171,6 @@ final class Words {
 		}
 	}
 
-	/** Adds a number and returns its Lua. */
 	private String addNumber(String name) {
 		String lua = this.large ? "numbers_[" + (this.numbers.size() + 1) + "]" : name;
 		this.numbers.put(name, lua);
@@ -215,24 +212,23 @@ final class Words {
 		return key;
 	}
 
-	/** Returns the position of the blocks of an identifier among the Redis keys. */
 	private String blocks(int identifier) {
 		return Integer.toString(this.shape.stateKeys() + identifier + 1);
 	}
 
 	/** Returns the request; one of its parts is the same as the only one in its call. */
-	Place request() {
-		Place request = request(false);
+	Context request() {
+		Context request = request(false);
 		request.parts().put("each alone_", this.large ? List.of() : List.of(request(true)));
 		return request;
 	}
 
-	private Place request(boolean alone) {
-		List<Place> all = new ArrayList<>();
-		List<Place> enforced = new ArrayList<>();
-		List<Place> shadows = new ArrayList<>();
+	private Context request(boolean alone) {
+		List<Context> all = new ArrayList<>();
+		List<Context> enforced = new ArrayList<>();
+		List<Context> shadows = new ArrayList<>();
 		for (int p = 0, slot = 1; p < this.policies.size(); slot += this.shape.blocks().get(p++).size()) {
-			List<Place> slots = slots(p, slot, alone);
+			List<Context> slots = slots(p, slot, alone);
 			all.addAll(slots);
 			if (this.shape.policies().get(p).shadow()) {
 				shadows.add(decided(true, slots));
@@ -241,29 +237,28 @@ final class Words {
 				enforced.addAll(slots);
 			}
 		}
-		Place request = decided(false, enforced);
+		Context request = decided(false, enforced);
 		set(request.words(), "ALONE_", alone);
 		request.parts().put("each slot_", all);
 		request.parts().put("each shadow_", shadows);
 		return request;
 	}
 
-	/** Returns the place for policies and identifiers that are decided together. */
-	private Place decided(boolean shadow, List<Place> slots) {
+	private Context decided(boolean shadow, List<Context> slots) {
 		Map<String, String> words = new HashMap<>(this.words);
 		set(words, "SHADOW_", shadow);
 		set(words, "DECIDED_", this.shape.stateKeys() > 0 && !slots.isEmpty());
-		Map<String, List<Place>> parts = new HashMap<>();
+		Map<String, List<Context>> parts = new HashMap<>();
 		parts.put("each decided_", slots);
 		parts.put("every_", slots.stream().flatMap((slot) -> slot.limits().stream()).toList());
-		return new Place(Fragment.REQUEST, "do\n", words, parts);
+		return new Context(Fragment.REQUEST, "do\n", words, parts);
 	}
 
 	/** Returns the identifiers of a policy, or a loop over them. */
-	private List<Place> slots(int p, int first, boolean alone) {
+	private List<Context> slots(int p, int first, boolean alone) {
 		List<Integer> identifiers = this.shape.blocks().get(p);
 		if (this.large) {
-			String loop = "for s_ = %d, %d do\nlocal v_ = x_[s_]\n".formatted(first, first + identifiers.size() - 1);
+			String loop = "for s_ = %s, %s do\nlocal v_ = x_[s_]\n".formatted(first, first + identifiers.size() - 1);
 			String denials = "s_ + " + (denialsKey(p) + 1 - first);
 			return List.of(slot(p, loop, "v_.", "s_", "blocks_[s_]", denials, alone));
 		}
@@ -273,8 +268,8 @@ final class Words {
 			.toList();
 	}
 
-	private Place slot(int p, String begin, String prefix, String key, String blocks, String denials, boolean alone) {
-		Place policy = this.policies.get(p);
+	private Context slot(int p, String begin, String prefix, String key, String blocks, String denials, boolean alone) {
+		Context policy = this.policies.get(p);
 		Map<String, String> variables = new HashMap<>(Fragment.REQUEST.names());
 		variables.putAll(policy.fragment().names());
 		Map<String, String> words = new HashMap<>(this.words);
@@ -284,17 +279,18 @@ final class Words {
 		words.put("KEY_", alone ? key : "k_ + " + key);
 		words.put("BLOCKS_", alone ? blocks : "k_ + " + blocks);
 		words.put("DENIALS_", alone ? denials : "k_ + " + denials);
-		List.of("cost", "stays_").forEach((name) -> words.put(name, this.numbers.getOrDefault(prefix(p) + name, name)));
+		List.of("cost", "change_")
+			.forEach((name) -> words.put(name, this.numbers.getOrDefault(prefix(p) + name, name)));
 		OF_LIMIT.forEach((name) -> words.put(name, ""));
 		variables.forEach((name, kind) -> words.put(name, kind.equals("slot") ? prefix + name : ""));
-		List<Place> limits = new ArrayList<>();
-		for (Place limit : policy.limits()) {
+		List<Context> limits = new ArrayList<>();
+		for (Context limit : policy.limits()) {
 			limits.add(limit(words, limit, variables, prefix));
 		}
-		return new Place(policy.fragment(), begin, words, parts(limits));
+		return new Context(policy.fragment(), begin, words, parts(limits));
 	}
 
-	private Place limit(Map<String, String> slot, Place limit, Map<String, String> kinds, String prefix) {
+	private Context limit(Map<String, String> slot, Context limit, Map<String, String> kinds, String prefix) {
 		Map<String, String> words = new HashMap<>(slot);
 		words.putAll(limit.words());
 		kinds.forEach((name, kind) -> {
@@ -305,9 +301,9 @@ final class Words {
 		Map<String, String> reset = new HashMap<>(words);
 		reset.put("cost", "one_more_");
 		reset.put("wait", reset.get("reset_"));
-		Map<String, List<Place>> parts = new HashMap<>();
-		parts.put("each reset_", List.of(new Place(limit.fragment(), "do\n", reset, parts)));
-		return new Place(limit.fragment(), "do\n", words, parts);
+		Map<String, List<Context>> parts = new HashMap<>();
+		parts.put("each reset_", List.of(new Context(limit.fragment(), "do\n", reset, parts)));
+		return new Context(limit.fragment(), "do\n", words, parts);
 	}
 
 }

@@ -18,16 +18,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Denials from memory that lead to penalties. They are counted here and told to the store
- * later, one number for each policy and identifier: a call for each denial would be the
- * load that the cache keeps from the store. What the store has not been told when this
- * process ends, or could not be told, is lost.
+ * Counts denials from memory for penalties. The store is told later, one number for each
+ * policy and identifier: a call for each denial would be the load that the cache keeps
+ * from the store. What the store has not been told when this process ends, or could not
+ * be told, is lost.
  * <p>
  * Safe for use by several threads.
  */
-final class UntoldDenials {
+final class DenialCounts {
 
-	private static final Logger logger = LoggerFactory.getLogger(UntoldDenials.class);
+	private static final Logger logger = LoggerFactory.getLogger(DenialCounts.class);
 
 	/** Denials of further identifiers are not counted. */
 	private static final int MOST = 10_000;
@@ -39,16 +39,15 @@ final class UntoldDenials {
 
 	private final Executor later;
 
-	private final Map<Key, Charge> denials = new ConcurrentHashMap<>();
+	/** By a charge of cost 1. */
+	private final Map<Charge, Long> denials = new ConcurrentHashMap<>();
 
 	private final AtomicBoolean scheduled = new AtomicBoolean();
 
 	/**
-	 * Creates an empty instance.
-	 * @param store is told the denials
 	 * @param later runs an action a while later
 	 */
-	UntoldDenials(RateLimiter store, Executor later) {
+	DenialCounts(RateLimiter store, Executor later) {
 		this.store = store;
 		this.later = later;
 	}
@@ -78,10 +77,9 @@ final class UntoldDenials {
 	}
 
 	private void count(Policy policy, Identifier identifier) {
-		Key key = new Key(policy.name(), identifier);
-		if (this.denials.size() < MOST || this.denials.containsKey(key)) {
-			this.denials.merge(key, Charge.of(policy, identifier),
-					(before, one) -> one.withCost(before.cost() + one.cost()));
+		Charge one = Charge.of(policy, identifier);
+		if (this.denials.size() < MOST || this.denials.containsKey(one)) {
+			this.denials.merge(one, 1L, Long::sum);
 			if (!this.scheduled.get() && this.scheduled.compareAndSet(false, true)) {
 				tellLater();
 			}
@@ -102,10 +100,10 @@ final class UntoldDenials {
 	private void tell() {
 		this.scheduled.set(false);
 		List<Charge> told = new ArrayList<>();
-		for (Key key : this.denials.keySet()) {
-			Charge charge = this.denials.remove(key);
-			if (charge != null) {
-				told.add(charge);
+		for (Charge one : this.denials.keySet()) {
+			Long number = this.denials.remove(one);
+			if (number != null) {
+				told.add(one.withCost(number));
 			}
 		}
 		for (int i = 0; i < told.size(); i += AT_ONCE) {

@@ -1,4 +1,4 @@
-package io.github.ratelimit.redis.script;
+package io.github.ratelimit.redis.script.template;
 
 import java.util.List;
 import java.util.Map;
@@ -7,18 +7,18 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-import io.github.ratelimit.redis.script.Fragment.Line;
+import io.github.ratelimit.redis.script.template.Fragment.Line;
 
 /**
- * What lines are written for: the whole request, a policy, one of its identifiers, or one
- * limit of these.
+ * What lines of a fragment are written for: the whole request, a policy, one of its
+ * identifiers, or one limit of these.
  *
  * @param fragment the fragment whose sections are written
- * @param begin the Lua that begins a block for this place
+ * @param begin the Lua that begins a block for this context
  * @param words what words stand for; an empty text if they belong to each limit
- * @param parts the places that instructions such as {@code each limit} repeat lines for
+ * @param parts the contexts that instructions such as {@code each limit} repeat lines for
  */
-record Place(Fragment fragment, String begin, Map<String, String> words, Map<String, List<Place>> parts) {
+record Context(Fragment fragment, String begin, Map<String, String> words, Map<String, List<Context>> parts) {
 
 	private static final String STRING = "'(?:[^'\\\\]|\\\\.)*'|\"(?:[^\"\\\\]|\\\\.)*\"";
 
@@ -33,18 +33,15 @@ record Place(Fragment fragment, String begin, Map<String, String> words, Map<Str
 
 	private static final Pattern NUMBER = Pattern.compile("-?\\d");
 
-	/** Returns a pattern of Lua with brackets in each other. */
 	private static String balanced(int brackets) {
 		String inner = (brackets > 0) ? "|\\(" + balanced(brackets - 1) + "\\)" : "";
 		return "(?:" + STRING + "|[^()'\"]" + inner + ")*";
 	}
 
-	/** Returns the limits among the parts. */
-	List<Place> limits() {
+	List<Context> limits() {
 		return this.parts.getOrDefault("each", List.of());
 	}
 
-	/** Writes a section. */
 	String section(String name) {
 		StringBuilder lua = new StringBuilder();
 		Fragment from = Fragment.REQUEST.sections().containsKey(name) ? Fragment.REQUEST : this.fragment;
@@ -70,13 +67,7 @@ record Place(Fragment fragment, String begin, Map<String, String> words, Map<Str
 
 	private boolean isSet(Line line) {
 		if (!isConstant(line.text())) {
-			throw Fragment.invalid(line.place(),
-					"there is no constant '%s', but %s.".formatted(line.text(),
-							this.words.keySet()
-								.stream()
-								.filter((word) -> word.matches("[A-Z0-9_]*[A-Z0-9]") && isConstant(word))
-								.sorted()
-								.toList()));
+			throw Fragment.invalid(line.place(), "there is no constant '%s'.".formatted(line.text()));
 		}
 		return Double.parseDouble(this.words.getOrDefault(line.text(), "0")) != 0;
 	}
@@ -86,15 +77,14 @@ record Place(Fragment fragment, String begin, Map<String, String> words, Map<Str
 		return NUMBER.matcher(this.words.getOrDefault(word, "")).lookingAt();
 	}
 
-	private List<Place> parts(Line line, String repetition) {
-		List<Place> parts = this.parts.get(repetition);
+	private List<Context> parts(Line line, String repetition) {
+		List<Context> parts = this.parts.get(repetition);
 		if (parts == null) {
 			throw Fragment.invalid(line.place(), "'%s' has no meaning here.".formatted(repetition));
 		}
 		return parts;
 	}
 
-	/** Returns Lua with the meaning of its words, without comments. */
 	private String translate(Line line, String lua) {
 		return TOKEN.matcher(lua).replaceAll((token) -> Matcher.quoteReplacement(meaning(line, token)));
 	}

@@ -1,5 +1,5 @@
--- The script for requests of one shape. The fragments of algorithms fill in its sections; the documentation of this package
--- describes the form. Words that end with an underscore belong to this file and to the composer.
+-- The script for requests of one shape. The fragments of algorithms fill in its sections; docs/fragments.md
+-- describes their form. Words that end with an underscore belong to this file and to the composer.
 --
 -- Each request has KEYS_ Redis keys: first those with states, then those with blocks, then those with denials. It has one
 -- argument, a_: numbers, names of policies, metadata. Its Redis keys come after k_ others. Requests are decided one after the other; an error in one does not
@@ -123,13 +123,19 @@ lasting = false
 --[if COUNTS_]
 --[each slot_]
 --[if CANCEL]
-if cost > 0 and stored_ and stays_ == 0 then
+if cost > 0 and stored_ and change_ < 0 then
 --[else]
 if cost > 0 and stored_ then
 --[end]
 --[section_ refund]
 --[section_ save]
 end
+--[if CANCEL]
+if cost > 0 and change_ > 0 then
+--[section_ add]
+--[section_ save]
+end
+--[end]
 --[end]
 --[end]
 --[end]
@@ -228,13 +234,7 @@ reserved_at_ = now
 --[if DECIDED_]
 --[each decided_]
 --[if ACQUIRES_]
---[if SHADOW_]
-if decided_:byte() == 1 then
 --[section_ acquire]
-end
---[else]
---[section_ acquire]
---[end]
 --[end]
 --[each limit]
 remaining, reset_ = 0, 0
@@ -294,6 +294,9 @@ reply = decided_ .. reply
 local counts_ = possible_ and blocked_ == 0 and cost > 0
 --[else]
 local counts_ = allowed_ and cost > 0
+--[end]
+--[if SHADOW_]
+counts_ = counts_ and decided_:byte() == 1
 --[end]
 if counts_ then
 --[section_ add]
@@ -374,9 +377,6 @@ if length_ > 0 then
     all_[#all_ + 1] = struct.pack('>I7I2', till_, #policy_) .. policy_
     if not put_(keys_[BLOCKS_], table.concat(all_), now, last_ - now) then
         till_, length_ = 0, 0
-    end
-    if length_ > blocked_ then
-        blocked_ = length_
     end
 end
 --[end]

@@ -1,9 +1,10 @@
 package io.github.ratelimit.lease;
 
 /**
- * How much was used lately: some totals of the past. Not safe for use by several threads.
+ * How much of a quota was used lately: some totals of the past. Not safe for use by
+ * several threads.
  */
-final class Usage {
+final class RecentUse {
 
 	/** Samples are at least a quarter of the lease apart, and cover two leases. */
 	private static final int SAMPLES = 8;
@@ -14,10 +15,9 @@ final class Usage {
 
 	private final long[] totals = new long[SAMPLES];
 
-	/** Number of samples so far. */
 	private long count;
 
-	Usage(long lease) {
+	RecentUse(long lease) {
 		this.lease = lease;
 	}
 
@@ -47,7 +47,7 @@ final class Usage {
 
 	/**
 	 * Returns what would be used in a time at the rate since the newest sample that is
-	 * not too new; {@link Long#MAX_VALUE} if there is none.
+	 * not too new.
 	 */
 	long expected(long now, long total, long time) {
 		for (int ago = 1; ago <= Math.min(this.count, SAMPLES); ago++) {

@@ -1,8 +1,6 @@
 package io.github.ratelimit.lease;
 
-import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 
@@ -13,7 +11,6 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.Reservation;
-import io.github.ratelimit.StoreException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,15 +20,12 @@ import org.slf4j.LoggerFactory;
  * uses. Requests only take from the lease; all calls of the store are made by the timer.
  * Safe for use by several threads.
  */
-final class Holding {
+final class LeasedQuota {
 
-	private static final Logger logger = LoggerFactory.getLogger(Holding.class);
+	private static final Logger logger = LoggerFactory.getLogger(LeasedQuota.class);
 
 	/** For how many requests a part must suffice, so that taking it saves calls. */
 	private static final int WORTH = 10;
-
-	/** A part is at most one of so many shares of what is left. */
-	private static final int SHARES = 4;
 
 	private final Policy policy;
 
@@ -46,23 +40,18 @@ final class Holding {
 
 	private final LongSupplier nanos;
 
-	/** The time that a part is meant to last, in nanoseconds. */
 	private final long time;
 
 	private volatile @Nullable Lease lease;
 
-	/** Whether the next part is being taken. */
 	private final AtomicBoolean taking = new AtomicBoolean();
 
 	/** What was used here and is not used again, apart from what is left of the lease. */
 	private long total;
 
-	private final Usage usage;
+	private final RecentUse usage;
 
-	/** For each limit what is left, until a time. */
-	private final long[] remaining;
-
-	private final long[] known;
+	private final KnownRemaining remaining;
 
 	/** Whether no further part may be used. */
 	private boolean ended;
@@ -70,7 +59,7 @@ final class Holding {
 	/** Whether the count of which it holds a part no longer exists. */
 	private boolean forgotten;
 
-	Holding(Policy policy, Identifier identifier, long time, RateLimiter store, Timer timer, LongSupplier nanos) {
+	LeasedQuota(Policy policy, Identifier identifier, long time, RateLimiter store, Timer timer, LongSupplier nanos) {
 		this.policy = policy;
 		this.reserved = policy.withPenalty(null);
 		this.identifier = identifier;
@@ -78,10 +67,8 @@ final class Holding {
 		this.timer = timer;
 		this.nanos = nanos;
 		this.time = time;
-		this.usage = new Usage(time);
-		this.remaining = policy.limits().stream().mapToLong((limit) -> limit.quota()).toArray();
-		this.known = new long[this.remaining.length];
-		Arrays.fill(this.known, nanos.getAsLong());
+		this.usage = new RecentUse(time);
+		this.remaining = new KnownRemaining(policy, identifier, nanos.getAsLong());
 	}
 
 	boolean isOf(Policy policy) {
@@ -92,21 +79,18 @@ final class Holding {
 		return this.identifier.equals(identifier) && (policy == null || this.policy.name().equals(policy));
 	}
 
-	/** Returns whether it holds nothing, and is not about to. */
 	boolean isEmpty() {
 		Lease lease = this.lease;
 		return (lease == null || lease.lasts(this.nanos.getAsLong()) <= 0) && !this.taking.get();
 	}
 
-	/** Returns the lease; {@code null} if there is none. */
-	@Nullable Lease lease() {
-		return this.lease;
+	/** Uses nothing. A cost of 0 asks the store, which knows the blocks. */
+	@Nullable Lease look(long cost, long now) {
+		Lease lease = this.lease;
+		return (lease != null && cost > 0 && lease.has(cost, now)) ? lease : null;
 	}
 
-	/**
-	 * Uses a cost of the lease.
-	 * @return the lease; {@code null} if it has not enough
-	 */
+	/** Uses a cost of the lease; {@code null} if it has not enough. */
 	@Nullable Lease take(long cost, long now) {
 		Lease lease = this.lease;
 		if (lease == null) {
@@ -122,10 +106,7 @@ final class Holding {
 		return lease;
 	}
 
-	/**
-	 * Refunds a cost to the lease, if that has used so much.
-	 * @return the lease; {@code null} if the store has to refund the cost
-	 */
+	/** Refunds a cost to the lease; {@code null} if the store has to refund it. */
 	@Nullable Lease refund(long cost, long now) {
 		Lease lease = this.lease;
 		if (lease != null && lease.has(0, now) && lease.put(cost)) {
@@ -149,7 +130,6 @@ final class Holding {
 		}
 	}
 
-	/** Notes how the store has decided a request. */
 	void decided(Decision decision, long cost) {
 		long now = this.nanos.getAsLong();
 		note(decision, now);
@@ -163,17 +143,9 @@ final class Holding {
 	}
 
 	private synchronized void note(Decision decision, long now) {
-		for (LimitStatus status : decision.statuses()) {
-			int limit = (status.policy().name().equals(this.policy.name())
-					&& status.identifier().equals(this.identifier)) ? this.policy.limits().indexOf(status.limit()) : -1;
-			if (limit >= 0) {
-				this.remaining[limit] = status.remaining();
-				this.known[limit] = now + TimeUnit.NANOSECONDS.convert(status.resetAfter());
-			}
-		}
+		this.remaining.note(decision, now);
 	}
 
-	/** Lets the next part be taken, if it is worth it. */
 	private void takeMore(long cost, long now) {
 		if (this.taking.get() || !this.taking.compareAndSet(false, true)) {
 			return;
@@ -202,17 +174,14 @@ final class Holding {
 	}
 
 	/**
-	 * Returns what was used lately, less what is left, and at most a share of the rest; 0
-	 * if that is not worth it.
+	 * What was used lately, less what is left, and at most a share of the rest; 0 if not
+	 * worth it.
 	 */
 	private synchronized long part(long cost, long now) {
 		Lease lease = this.lease;
 		long held = (lease != null && lease.lasts(now) > 0) ? lease.left() : 0;
 		long part = this.ended ? 0 : this.usage.lately(now, used()) - held;
-		for (int i = 0; i < this.remaining.length; i++) {
-			boolean isKnown = this.known[i] - now > 0;
-			part = Math.min(part, (isKnown ? this.remaining[i] : this.policy.limits().get(i).quota()) / SHARES);
-		}
+		part = Math.min(part, this.remaining.share(now));
 		return (part / WORTH >= Math.max(1, cost)) ? part : 0;
 	}
 
@@ -288,7 +257,6 @@ final class Holding {
 		this.timer.schedule(() -> check(lease), (lasts > this.time / 8) ? Math.min(this.time, lasts) / 2 : lasts);
 	}
 
-	/** Gives back what will not be needed until the lease ends. */
 	private void check(Lease lease) {
 		long surplus;
 		synchronized (this) {
@@ -308,7 +276,6 @@ final class Holding {
 		}
 	}
 
-	/** Takes the surplus out of the lease, and closes it if that is all. */
 	private long surplus(Lease lease) {
 		long now = this.nanos.getAsLong();
 		long left = lease.left();
@@ -323,7 +290,6 @@ final class Holding {
 		return (needed < left / 2 && lease.takeOut(surplus, now)) ? surplus : 0;
 	}
 
-	/** Must be called with the lock. */
 	private long used() {
 		Lease lease = this.lease;
 		return this.total - ((lease != null) ? lease.left() : 0);
@@ -340,11 +306,7 @@ final class Holding {
 		return this.forgotten;
 	}
 
-	/**
-	 * Ends it for ever.
-	 * @return a task that gives back what was left; it throws a {@link StoreException} if
-	 * the store fails
-	 */
+	/** Ends it for ever. Returns a task that gives back what was left. */
 	synchronized Runnable end() {
 		this.ended = true;
 		Lease last = this.lease;

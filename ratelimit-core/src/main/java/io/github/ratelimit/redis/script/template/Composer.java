@@ -1,4 +1,4 @@
-package io.github.ratelimit.redis.script;
+package io.github.ratelimit.redis.script.template;
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -16,13 +16,16 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.github.ratelimit.redis.script.Script;
+import io.github.ratelimit.redis.script.Shape;
+
 /**
  * Composes the script of a shape: {@code request.lua}, and in it the fragments of the
  * algorithms. Everything is written for each policy and identifier, and its variables and
  * functions are locals. Where these would be too many for Lua, there are loops over the
  * identifiers of a policy, and tables.
  */
-final class Composer {
+public final class Composer {
 
 	/** With more policies and identifiers than this, a script has loops. */
 	private static final int MOST_SLOTS = 8;
@@ -33,7 +36,6 @@ final class Composer {
 	/** Lua has 200 locals in a function, and 250 registers. */
 	private static final int MOST_LOCALS = 150;
 
-	/** Stands for the number of a function that has none yet. */
 	private static final String UNKNOWN = "\0";
 
 	private static final Pattern DECLARATION = Pattern.compile("local (?:function )?([\\w, ]+?)(?:\\(| =|\n)");
@@ -53,7 +55,6 @@ final class Composer {
 	/** All functions and constants, by their Lua without their numbers. */
 	private final Map<String, Function> functions = new LinkedHashMap<>();
 
-	/** Functions or constants that are declared together. */
 	private record Function(int number, List<String> names, String lua) {
 
 	}
@@ -63,26 +64,22 @@ final class Composer {
 		this.large = large;
 	}
 
-	/**
-	 * Composes a script.
-	 * @throws IllegalArgumentException if a fragment is missing, or does not have the
-	 * form
-	 */
-	static Script compose(Shape shape) {
+	public static Script compose(Shape shape) {
 		return new Composer(shape, shape.slots() > MOST_SLOTS).compose();
 	}
 
 	private Script compose() {
-		Words words = new Words(this.shape, this.large);
-		words.policies.forEach(this::declare);
-		String body = words.request().section("script");
+		ContextBuilder contexts = new ContextBuilder(this.shape, this.large);
+		contexts.policies.forEach(this::declare);
+		String body = contexts.request().section("script");
 		Set<String> used = words(body);
 		Set<String> locals = new LinkedHashSet<>(List.of("reply"));
 		used.stream().filter(VARIABLE).forEach(locals::add);
 		List<Function> named = named(used);
 		List<String> libraries = used.stream().filter(LIBRARY.asMatchPredicate()).sorted().toList();
 		int around = libraries.size() + named.stream().mapToInt((function) -> function.names().size()).sum();
-		if (!this.large && (around > MOST_FUNCTIONS || around + locals.size() + words.numbers.size() > MOST_LOCALS)) {
+		if (!this.large
+				&& (around > MOST_FUNCTIONS || around + locals.size() + contexts.numbers.size() > MOST_LOCALS)) {
 			return new Composer(this.shape, true).compose();
 		}
 		String functions = named.stream().map(Function::lua).collect(Collectors.joining());
@@ -92,15 +89,15 @@ final class Composer {
 		String lua = declared + (this.large ? "local f_ = {}\n" : "") + functions
 				+ body.replace("LOCALS_", String.join(", ", locals));
 		// States with metadata are read and written as a whole.
-		int work = words.hasMetadata() ? 16 * this.shape.work() : this.shape.work();
-		return new Script(lua.replaceAll("(?m)^ +", ""), words.numbers.keySet(), work);
+		int work = contexts.hasMetadata() ? 16 * this.shape.work() : this.shape.work();
+		return new Script(lua.replaceAll("(?m)^ +", ""), contexts.numbers.keySet(), work);
 	}
 
 	/**
 	 * Numbers the functions of a policy, which are named only behind their declarations.
 	 * Policies with the same functions share them.
 	 */
-	private void declare(Place policy) {
+	private void declare(Context policy) {
 		String prefix = this.large ? "f_." : "";
 		List<List<String>> names = declarations(policy).map(Composer::names).toList();
 		names.forEach((some) -> some.forEach((name) -> define(policy, name, prefix + name + '_' + UNKNOWN)));
@@ -113,12 +110,12 @@ final class Composer {
 		});
 	}
 
-	private static void define(Place policy, String name, String meaning) {
+	private static void define(Context policy, String name, String meaning) {
 		policy.words().put(name, meaning);
 		policy.limits().forEach((limit) -> limit.words().put(name, meaning));
 	}
 
-	private static Stream<String> declarations(Place policy) {
+	private static Stream<String> declarations(Context policy) {
 		return Stream.of(policy.section("functions").split("(?m)^(?=local )"));
 	}
 
@@ -134,7 +131,6 @@ final class Composer {
 				this.large ? numbered.replaceFirst("local ", "") : numbered);
 	}
 
-	/** Returns the functions that are used, and adds the words that they use. */
 	private List<Function> named(Set<String> used) {
 		LinkedList<Function> named = new LinkedList<>();
 		List<Function> reversed = new ArrayList<>(this.functions.values());

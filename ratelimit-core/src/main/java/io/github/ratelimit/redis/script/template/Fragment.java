@@ -1,9 +1,5 @@
-package io.github.ratelimit.redis.script;
+package io.github.ratelimit.redis.script.template;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -14,9 +10,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import io.github.ratelimit.redis.script.Script;
+
 /**
- * The Lua of an algorithm, in the form that the documentation of this package describes,
- * or the Lua around it, {@code request.lua}.
+ * The Lua of an algorithm, in the form that {@code docs/fragments.md} describes, or the
+ * Lua around it, {@code request.lua}.
  *
  * @param names the kind of each declared name: {@code slot}, {@code limit} or
  * {@code argument}
@@ -30,11 +28,9 @@ record Fragment(Map<String, String> names, Map<String, List<Line>> sections) {
 
 	private static final Set<String> OPTIONAL = Set.of("functions", "history");
 
-	/** The Lua around all fragments. */
-	static final Fragment REQUEST = new Parser("request.lua", text(Fragment.class, "request.lua"))
+	static final Fragment REQUEST = new Parser("request.lua", Script.read(Fragment.class, "request.lua"))
 		.parse(Set.of("script", "request", "decide", "acquire", "penalize", "save"), "[a-z_]\\w*");
 
-	/** The fragments that were read, by the class beside which they are, and by name. */
 	private static final ClassValue<Map<String, Fragment>> READ = new ClassValue<>() {
 
 		@Override
@@ -58,39 +54,24 @@ record Fragment(Map<String, String> names, Map<String, List<Line>> sections) {
 	}
 
 	/**
-	 * Reads the fragment of an algorithm beside a class, by its name without {@code
-	 * .lua}.
+	 * Reads the fragment beside a class, by its name without {@code .lua}.
 	 * @throws IllegalArgumentException if there is none, or it does not have the form
 	 */
 	static Fragment read(Class<?> neighbour, String name) {
 		String file = name + ".lua";
 		return READ.get(neighbour)
 			.computeIfAbsent(name, (fragment) -> parse(neighbour.getPackageName().replace('.', '/') + '/' + file,
-					text(neighbour, file)));
+					Script.read(neighbour, file)));
 	}
 
 	static Fragment parse(String file, String text) {
 		return new Parser(file, text).parse(SECTIONS, "[a-z_]\\w*(?<!_)");
 	}
 
-	static String text(Class<?> neighbour, String file) {
-		try (InputStream resource = neighbour.getResourceAsStream(file)) {
-			if (resource == null) {
-				throw new IllegalArgumentException("Invalid algorithm (%s): there is no script %s beside it."
-					.formatted(neighbour.getName(), file));
-			}
-			return new String(resource.readAllBytes(), StandardCharsets.UTF_8);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-	}
-
 	List<String> names(String kind) {
 		return this.names.keySet().stream().filter((name) -> kind.equals(this.names.get(name))).toList();
 	}
 
-	/** Returns the lines of a section; none if it is missing. */
 	List<Line> section(String name) {
 		return this.sections.getOrDefault(name, List.of());
 	}
@@ -120,7 +101,6 @@ record Fragment(Map<String, String> names, Map<String, List<Line>> sections) {
 
 		private String section = "";
 
-		/** How many lines have been read. */
 		private int number;
 
 		Parser(String file, String text) {
@@ -128,10 +108,6 @@ record Fragment(Map<String, String> names, Map<String, List<Line>> sections) {
 			this.text = text.lines().toList();
 		}
 
-		/**
-		 * Parses a fragment.
-		 * @param name what the names of variables and arguments have to match
-		 */
 		Fragment parse(Set<String> required, String name) {
 			while (isInSection()) {
 				readHeader(this.text.get(this.number++), name);
@@ -219,7 +195,7 @@ record Fragment(Map<String, String> names, Map<String, List<Line>> sections) {
 				boolean isEnded = isNext("end");
 				this.number++;
 				if (!isEnded) {
-					throw invalid("there is no end of the instruction in line %d.".formatted(begin));
+					throw invalid("there is no end of the instruction in line %s.".formatted(begin));
 				}
 			}
 			return new Line(place, matcher.group(1), matcher.group(2), body, otherwise);

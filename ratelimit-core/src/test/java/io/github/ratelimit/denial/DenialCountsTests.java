@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.tuple;
 /**
  * Denials from memory count for penalties.
  */
-class UntoldDenialsTests extends DenialCacheFixture {
+class DenialCountsTests extends DenialCacheFixture {
 
 	private static final Duration BLOCK = Duration.ofMinutes(15);
 
@@ -84,7 +84,7 @@ class UntoldDenialsTests extends DenialCacheFixture {
 	}
 
 	@Test
-	void nothingIsToldOfBlocksImpossibleCostsPeeksAndPoliciesWithoutPenalty() {
+	void blocksImpossibleCostsAndPeeksAreNotTold() {
 		acquire(this.limiter, POLICY, 9);
 		for (int i = 0; i < 9; i++) {
 			this.limiter.tryAcquire(LOGIN, ADDRESS, 101);
@@ -134,7 +134,7 @@ class UntoldDenialsTests extends DenialCacheFixture {
 	@Test
 	void denialsAreToldLaterIfThereCanBeNoThread() {
 		int[] failures = { 1 };
-		UntoldDenials untold = new UntoldDenials(this.store, (task) -> {
+		DenialCounts untold = new DenialCounts(this.store, (task) -> {
 			if (failures[0]-- > 0) {
 				throw new OutOfMemoryError("unable to create native thread");
 			}
@@ -150,7 +150,7 @@ class UntoldDenialsTests extends DenialCacheFixture {
 
 	@Test
 	void numberOfIdentifiersIsBounded() {
-		UntoldDenials untold = new UntoldDenials(this.store, this.later::add);
+		DenialCounts untold = new DenialCounts(this.store, this.later::add);
 		acquire(this.limiter, LOGIN, 2);
 		for (int i = 0; i < 10_001; i++) {
 			Charge charge = Charge.of(LOGIN, Identifier.user("user" + i));

@@ -1,4 +1,4 @@
-package io.github.ratelimit.redis.script;
+package io.github.ratelimit.redis.script.template;
 
 import java.time.Duration;
 import java.time.ZoneOffset;
@@ -18,6 +18,9 @@ import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
 import io.github.ratelimit.algorithm.TokenBucket;
+import io.github.ratelimit.redis.script.Operation;
+import io.github.ratelimit.redis.script.Scope;
+import io.github.ratelimit.redis.script.Shape;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -63,13 +66,13 @@ class ComposerTests {
 			"a = each(f(1)"             | 'each' has no brackets
 			"a = count"                 | 'count' belongs to one limit
 			"--[each limit]\n--[end]"  | 'each limit' has no meaning here
-			"--[if B]\n--[end]"        | there is no constant 'B', but [A]
-			"--[if QUOTA]\n--[end]"    | there is no constant 'QUOTA', but [A]
+			"--[if B]\n--[end]"        | there is no constant 'B'
+			"--[if QUOTA]\n--[end]"    | there is no constant 'QUOTA'
 			""")
 	void wordWithoutMeaningIsRefused(String load, String problem) {
 		Fragment fragment = Fragment.parse("own.lua", SECTIONS + "--- history\n" + load.replace("\\n", "\n"));
-		Place place = new Place(fragment, "", Map.of("A", "1", "count", "", "QUOTA", "p1_QUOTA_1"), Map.of());
-		assertThatIllegalArgumentException().isThrownBy(() -> place.section("history"))
+		Context context = new Context(fragment, "", Map.of("A", "1", "count", "", "QUOTA", "p1_QUOTA_1"), Map.of());
+		assertThatIllegalArgumentException().isThrownBy(() -> context.section("history"))
 			.withMessageContaining("(own.lua, line 9)")
 			.withMessageContaining(problem);
 	}
@@ -81,10 +84,11 @@ class ComposerTests {
 			""")
 	void eachRepeatsAllUpToItsBracket(String line, String lua) {
 		Fragment fragment = Fragment.parse("own.lua", SECTIONS + "--- history\n" + line);
-		List<Place> limits = Stream.of("1", "2")
-			.map((limit) -> new Place(fragment, "", Map.of("count", limit), Map.of()))
+		List<Context> limits = Stream.of("1", "2")
+			.map((limit) -> new Context(fragment, "", Map.of("count", limit), Map.of()))
 			.toList();
-		assertThat(new Place(fragment, "", Map.of(), Map.of("each", limits)).section("history")).isEqualTo(lua + "\n");
+		assertThat(new Context(fragment, "", Map.of(), Map.of("each", limits)).section("history"))
+			.isEqualTo(lua + "\n");
 	}
 
 	@Test
@@ -146,10 +150,10 @@ class ComposerTests {
 		Limit limit = Limit.parse("3/s");
 		Policy log = Policy.of("api", new SlidingLog(), limit);
 		Policy metadata = Policy.of("api", new SlidingLog(true), limit);
-		assertThat(Composer.compose(shape(Operation.ACQUIRE, log, 1)).work).isEqualTo(1);
-		assertThat(Composer.compose(shape(Operation.REFUND, log, 1)).work).isEqualTo(8);
-		assertThat(Composer.compose(shape(Operation.HISTORY, log, 1)).work).isEqualTo(128);
-		assertThat(Composer.compose(shape(Operation.ACQUIRE, metadata, 1)).work).isEqualTo(16);
+		assertThat(Composer.compose(shape(Operation.ACQUIRE, log, 1)).work()).isEqualTo(1);
+		assertThat(Composer.compose(shape(Operation.REFUND, log, 1)).work()).isEqualTo(8);
+		assertThat(Composer.compose(shape(Operation.HISTORY, log, 1)).work()).isEqualTo(128);
+		assertThat(Composer.compose(shape(Operation.ACQUIRE, metadata, 1)).work()).isEqualTo(16);
 	}
 
 	private static String compose(Operation operation, Policy policy, int identifiers) {

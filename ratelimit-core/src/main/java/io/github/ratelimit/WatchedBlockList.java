@@ -1,0 +1,56 @@
+package io.github.ratelimit;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Blocks whose changes a listener is notified of.
+ */
+final class WatchedBlockList implements BlockList {
+
+	private final BlockList blocks;
+
+	private final BiConsumer<Identifier, @Nullable String> listener;
+
+	WatchedBlockList(BlockList blocks, BiConsumer<Identifier, @Nullable String> listener) {
+		this.blocks = blocks;
+		this.listener = listener;
+	}
+
+	@Override
+	public Block block(Identifier identifier, @Nullable String policy, Duration time, String reason) {
+		return watch(identifier, policy, () -> this.blocks.block(identifier, policy, time, reason));
+	}
+
+	@Override
+	public void pause(Identifier identifier, String policy, Duration time) {
+		watch(identifier, policy, () -> {
+			this.blocks.pause(identifier, policy, time);
+			return true;
+		});
+	}
+
+	@Override
+	public boolean unblock(Identifier identifier, @Nullable String policy) {
+		return watch(identifier, policy, () -> this.blocks.unblock(identifier, policy));
+	}
+
+	@Override
+	public List<Block> blocks() {
+		return this.blocks.blocks();
+	}
+
+	private <T> T watch(Identifier identifier, @Nullable String policy, Supplier<T> change) {
+		try {
+			return change.get();
+		}
+		finally {
+			this.listener.accept(identifier, policy);
+		}
+	}
+
+}

@@ -1,0 +1,97 @@
+package io.github.ratelimit.redis;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+import javax.tools.ToolProvider;
+
+import io.github.ratelimit.test.JedisClients;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIf;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.Jedis;
+import redis.embedded.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The examples of the documentation without Spring, in a process of their own, in which
+ * nothing is loaded or connected yet.
+ */
+@Timeout(120)
+@EnabledIf(value = "areNewClients", disabledReason = "The example needs RedisClient, which Jedis has had since 7.2")
+class DocumentedExampleIT {
+
+	private final int port = TestRedis.freePort();
+
+	@TempDir
+	private Path folder;
+
+	private RedisServer redis;
+
+	static boolean areNewClients() {
+		return JedisClients.areNew();
+	}
+
+	@BeforeEach
+	void start() {
+		this.redis = TestRedis.startServer(this.port);
+	}
+
+	@AfterEach
+	void stop() {
+		TestRedis.stop(this.redis);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "start.md", "leases.md" })
+	void exampleDecidesInANewProcess(String page) throws Exception {
+		Path source = this.folder.resolve("Example.java");
+		Files.writeString(source, example(Files.readString(Path.of("..", "docs", page))));
+		String path = System.getProperty("java.class.path");
+		assertThat(ToolProvider.getSystemJavaCompiler()
+			.run(null, null, null, "-proc:none", "-cp", path, "-d", this.folder.toString(), source.toString()))
+			.isZero();
+		assertThat(run(path + File.pathSeparator + this.folder)).doesNotContain("Not decided", "Exception");
+		try (Jedis jedis = new Jedis("127.0.0.1", this.port)) {
+			assertThat(jedis.dbSize()).isPositive();
+		}
+	}
+
+	/** Returns the last example of a page, with this server. */
+	private String example(String page) {
+		String start = "```java\n";
+		int begin = page.lastIndexOf(start + "import ") + start.length();
+		List<String> lines = page.substring(begin, page.indexOf("```", begin)).lines().toList();
+		return lines.stream().filter((line) -> line.startsWith("import ")).collect(Collectors.joining("\n"))
+				+ "\nclass Example { public static void main(String[] args) throws Exception {\n"
+				+ lines.stream()
+					.filter((line) -> !line.startsWith("import "))
+					.collect(Collectors.joining("\n"))
+					.replace("localhost:6379", "127.0.0.1:" + this.port)
+					.replace("\"localhost\", 6379", "\"127.0.0.1\", " + this.port)
+				+ "\n} }\n";
+	}
+
+	private String run(String path) throws IOException, InterruptedException {
+		Path output = this.folder.resolve("output");
+		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+				path, "Example")
+			.redirectErrorStream(true)
+			.redirectOutput(output.toFile())
+			.start();
+		assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+		return Files.readString(output);
+	}
+
+}

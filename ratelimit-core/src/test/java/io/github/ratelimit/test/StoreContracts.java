@@ -1,0 +1,81 @@
+package io.github.ratelimit.test;
+
+import org.junit.jupiter.api.Nested;
+
+/**
+ * All contracts of a store that supports every algorithm. The tests of each such store
+ * extend this.
+ */
+public abstract class StoreContracts implements StoreUnderTest {
+
+	@Nested
+	class Decisions extends DecisionContract {
+
+	}
+
+	@Nested
+	class Waits extends WaitContract {
+
+	}
+
+	@Nested
+	class CountedDenials extends CountDeniedContract {
+
+	}
+
+	@Nested
+	class Calls extends ConcurrentCallsContract {
+
+	}
+
+	@Nested
+	class Shadows extends ShadowContract {
+
+	}
+
+	@Nested
+	class Charges extends ChargeContract {
+
+	}
+
+	@Nested
+	class Refunds extends RefundContract {
+
+	}
+
+	@Nested
+	class Changes extends ChangeContract {
+
+	}
+
+	@Nested
+	class Logs extends LogContract {
+
+	}
+
+	@Nested
+	class Buckets extends BucketContract {
+
+	}
+
+	@Nested
+	class Clocks extends ClockContract {
+
+	}
+
+	@Nested
+	class Blocks extends BlockListContract {
+
+	}
+
+	@Nested
+	class History extends RequestHistoryContract {
+
+	}
+
+	@Nested
+	class Penalties extends PenaltyContract {
+
+	}
+
+}
