@@ -34,7 +34,7 @@ export class Chart {
 		const legend = html('ul', {}, ...series.map(({ name, className }, i) =>
 			html('li', { className }, html('i', { className: 'line' }), this.#numbers[i], ` ${name}`)));
 		this.element = html('figure', { className: 'chart' },
-			html('figcaption', { textContent: title }), html('div', { className: 'drawing' }, this.#top, drawing), legend);
+			html('figcaption', { textContent: title }), html('div', { className: 'drawing' }, this.#top, drawing), timeAxis(), legend);
 	}
 
 	/** Adds a value to each line; null repeats the previous value without a number. */
@@ -70,6 +70,11 @@ export class Sparkline {
 		this.#values.forEach((values, i) => this.#lines[i].setAttribute('points', points(values, top, 24)));
 	}
 
+}
+
+function timeAxis() {
+	return html('p', { className: 'time', ariaHidden: 'true' },
+		...['3 min ago', '2 min', '1 min', 'now'].map((textContent) => html('span', { textContent })));
 }
 
 function points(values, top, height) {

@@ -103,15 +103,16 @@ export class Inside {
 	}
 
 	async #look(lane) {
-		const found = await getJson(`/redis/keys?containing=${encodeURIComponent(`:${this.run()}-`)}`) ?? [];
+		const found = await getJson(`/redis/keys?containing=${encodeURIComponent(`:${this.run()}-`)}`);
 		if (lane !== this.#lane) {
 			return;
 		}
-		const rows = found.filter(({ key, bytes }) => bytes && key.includes(`}:${lane.policy}:`)).map(({ key, bytes, ttlMillis }) => html('tr', {},
+		const rows = (found ?? []).filter(({ key, bytes }) => bytes && key.includes(`}:${lane.policy}:`)).map(({ key, bytes, ttlMillis }) => html('tr', {},
 			html('td', { className: 'key', textContent: key }),
 			html('td', { className: 'number', textContent: bytes }),
 			html('td', { className: 'number', textContent: `${(ttlMillis / 1000).toFixed(1)} s` })));
-		this.keys.replaceChildren(...(rows.length ? rows : [html('tr', {}, html('td', { colSpan: 3, textContent: 'Nothing: no request counts now.' }))]));
+		const nothing = found ? 'Nothing: no request counts now.' : 'Redis does not answer.';
+		this.keys.replaceChildren(...(rows.length ? rows : [html('tr', {}, html('td', { colSpan: 3, textContent: nothing }))]));
 		this.#timer = setTimeout(() => this.#look(lane), INTERVAL);
 	}
 

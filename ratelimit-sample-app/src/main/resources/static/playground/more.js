@@ -54,6 +54,7 @@ class Tile {
 		let left = this.trial.requests;
 		let retryAfter = null;
 		this.#marks.replaceChildren();
+		this.#result.textContent = 'Sending…';
 		await Promise.all(Array.from({ length: this.trial.atOnce }, async () => {
 			while (left-- > 0) {
 				const answer = await this.#send();

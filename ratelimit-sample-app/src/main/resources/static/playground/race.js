@@ -109,8 +109,11 @@ class Race {
 		this.presets.forEach((button) => button.setAttribute('aria-pressed', button.dataset.preset === preset));
 		document.getElementById('preset-text').textContent = text;
 		for (const [name, describe] of Object.entries(SLIDERS)) {
-			document.getElementById(name).value = this.#settings[name];
-			document.getElementById(`${name}-text`).textContent = describe(this.#settings[name]);
+			const text = describe(this.#settings[name]);
+			const slider = document.getElementById(name);
+			slider.value = this.#settings[name];
+			slider.setAttribute('aria-valuetext', text);
+			document.getElementById(`${name}-text`).textContent = text;
 		}
 	}
 

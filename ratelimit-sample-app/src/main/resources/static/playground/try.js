@@ -20,8 +20,8 @@ const EXAMPLES = [
 	},
 	{
 		title: 'Guessing passwords',
-		text: 'Five attempts in 15 minutes for each user name, from any address, and for each address.',
-		path: '/login', method: 'POST', headers: { 'X-User': 'bob' },
+		text: 'Five attempts in 15 minutes for an account from your address, 20 an hour from anywhere. The name is in the body: no header changes who is counted.',
+		path: '/login', method: 'POST', json: { username: 'bob', password: 'guess' }, times: 6,
 	},
 	{
 		title: 'A cost that depends on the request',
@@ -83,12 +83,20 @@ function show(example) {
 	return element;
 }
 
-function curl({ path, method = 'GET', headers = {}, times = 1, otherOrigin }) {
-	const options = [
-		...(method === 'GET') ? [] : [`-X ${method}`],
+/** Returns the options of fetch. */
+function options({ method = 'GET', headers = {}, json }) {
+	return json ? { method, headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(json) } : { method, headers };
+}
+
+function curl(example) {
+	const { path, times = 1, otherOrigin } = example;
+	const { method, headers, body } = options(example);
+	const words = [
+		...(method === 'GET' || body) ? [] : [`-X ${method}`],
 		...Object.entries(otherOrigin ? { ...headers, Origin: location.origin } : headers).map(([name, value]) => `-H '${name}: ${value}'`),
+		...body ? [`-d '${body}'`] : [],
 	];
-	const line = ['curl -i', ...options, `'${url(path, otherOrigin)}'`].join(' ');
+	const line = ['curl -i', ...words, `'${url(path, otherOrigin)}'`].join(' ');
 	return (times === 1) ? line : `for i in $(seq ${times}); do ${line}; echo; done`;
 }
 
@@ -99,12 +107,13 @@ function url(path, otherOrigin) {
 	return `${protocol}//${host}${port ? `:${port}` : ''}${path}`;
 }
 
-async function run({ path, method = 'GET', headers = {}, times = 1, otherOrigin }) {
+async function run(example) {
+	const { path, times = 1, otherOrigin } = example;
 	const statuses = [];
 	let response;
 	try {
 		for (let i = 0; i < times; i++) {
-			response = await fetch(url(path, otherOrigin), { method, headers, cache: 'no-store' });
+			response = await fetch(url(path, otherOrigin), { ...options(example), cache: 'no-store' });
 			statuses.push(response.status);
 		}
 		const shown = [...response.headers].filter(([name]) => SHOWN.includes(name)).map(([name, value]) => `${name}: ${value}`);

@@ -44,7 +44,7 @@ class BurstPictureTests {
 	}
 
 	@Test
-	void burstAroundAnEdgeIsAdmittedTwiceByFixedWindowsOnly() {
+	void burstAroundEdgeIsAdmittedTwiceByFixedWindowsOnly() {
 		assertThat(BurstTraffic.send(new FixedWindow())).extracting(Second::inLastWindow).contains(40);
 		assertThat(BurstTraffic.send(new SlidingLog())).extracting(Second::inLastWindow)
 			.contains(20)

@@ -9,13 +9,17 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
 import redis.embedded.RedisServer;
 
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
@@ -65,6 +69,13 @@ class LocalRedisController {
 				.map((key) -> new RedisKey(key, jedis.memoryUsage(key), jedis.pttl(key)))
 				.toList();
 		}
+	}
+
+	/** Answers while Redis is stopped: the page asks every second. */
+	@ExceptionHandler(JedisException.class)
+	@ResponseStatus(HttpStatus.SERVICE_UNAVAILABLE)
+	String redisDoesNotAnswer() {
+		return "Redis does not answer\n";
 	}
 
 	/** Sends the commands that Redis executes until the client disconnects. */

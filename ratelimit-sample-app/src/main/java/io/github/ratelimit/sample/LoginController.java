@@ -1,22 +1,80 @@
 package io.github.ratelimit.sample;
 
-import io.github.ratelimit.spring.annotation.RateLimited;
+import java.text.Normalizer;
+import java.util.Locale;
+import java.util.Map;
 
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.spring.IdentifierResolver;
+import io.github.ratelimit.spring.PolicyLimiter;
+import io.github.ratelimit.spring.PolicyLimiter.Acquisition;
+import io.github.ratelimit.spring.PolicyLimiter.Use;
+import io.github.ratelimit.spring.RateLimitExceededException;
+import jakarta.servlet.http.HttpServletRequest;
+
+import org.springframework.context.annotation.Bean;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Limited by an annotation that names a policy: five attempts for each address, and five
- * for each user name from any address. While Redis is down, logins are denied, so that
- * nobody can guess passwords.
+ * Limited in code, because the account is known only when the body has been read: five
+ * wrong passwords for an account from each address, and more of them from anywhere. A
+ * right one is free, and clears both counts. While Redis is down, logins are denied, so
+ * that nobody can guess passwords.
  */
 @RestController
 class LoginController {
 
-	@RateLimited("login")
+	private static final String ACCOUNT = LoginController.class.getName() + ".account";
+
+	/** An application has hashes instead. */
+	private static final Map<String, String> PASSWORDS = Map.of("alice", "wonderland");
+
+	private final PolicyLimiter limiter;
+
+	private final RateLimiter counts;
+
+	LoginController(PolicyLimiter limiter, RateLimiter counts) {
+		this.limiter = limiter;
+		this.counts = counts;
+	}
+
 	@PostMapping("/login")
-	String login() {
-		return "Wrong password\n";
+	ResponseEntity<String> login(@RequestBody Credentials credentials, HttpServletRequest request) {
+		String account = normalized(credentials.username());
+		request.setAttribute(ACCOUNT, account);
+		Acquisition attempt = this.limiter.tryAcquire(Use.of("login"), Use.of("login-account"));
+		if (!attempt.allowed()) {
+			throw new RateLimitExceededException(attempt.decision());
+		}
+		if (!credentials.password().equals(PASSWORDS.get(account))) {
+			return ResponseEntity.status(HttpStatus.UNAUTHORIZED).body("Wrong name or password\n");
+		}
+		attempt.refund();
+		attempt.decision().statuses().forEach((status) -> this.counts.reset(status.policy(), status.identifier()));
+		return ResponseEntity.ok("Welcome, " + account + "\n");
+	}
+
+	/** All spellings of a name are one account, for the count and for the login. */
+	private static String normalized(String name) {
+		return Normalizer.normalize(name, Normalizer.Form.NFKC).strip().toLowerCase(Locale.ROOT);
+	}
+
+	@Bean
+	static IdentifierResolver account() {
+		return (request) -> (String) request.getAttribute(ACCOUNT);
+	}
+
+	record Credentials(String username, String password) {
+
+		Credentials {
+			username = (username != null) ? username : "";
+			password = (password != null) ? password : "";
+		}
+
 	}
 
 }

@@ -3,8 +3,8 @@ package io.github.ratelimit.sample;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.ratelimit.algorithm.TokenBucket;
-import io.github.ratelimit.spring.RateLimitPoliciesCustomizer;
 import io.github.ratelimit.spring.annotation.RateLimited;
+import io.github.ratelimit.spring.policy.RateLimitPoliciesCustomizer;
 
 import org.springframework.context.annotation.Bean;
 import org.springframework.web.bind.annotation.GetMapping;

@@ -16,11 +16,11 @@ class ReportController {
 	@RateLimited(limits = "10/m", costExpression = "#rows > 0 ? #rows / 100 + 1 : 1", fallbackMethod = "reportLater")
 	@GetMapping("/report")
 	String report(@RequestParam int rows) {
-		return "A report of %d rows%n".formatted(rows);
+		return "A report of %s rows%n".formatted(rows);
 	}
 
 	private String reportLater(int rows) {
-		return "The report of %d rows will be sent to you%n".formatted(rows);
+		return "The report of %s rows will be sent to you%n".formatted(rows);
 	}
 
 }

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Base64;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,6 +49,8 @@ final class Browser implements AutoCloseable {
 		logs.enable(LogType.BROWSER, Level.ALL);
 		options.setCapability(ChromeOptions.LOGGING_PREFS, logs);
 		this.driver = new ChromeDriver(service, options);
+		// The check for accessibility takes long on a busy machine.
+		this.driver.manage().timeouts().scriptTimeout(Duration.ofMinutes(5));
 	}
 
 	private static File program(String... names) {
@@ -97,14 +100,14 @@ final class Browser implements AutoCloseable {
 	}
 
 	/**
-	 * What the console says, but for answers that denied a request, which are no errors
+	 * What the console says, but for answers that refused a request, which are no errors
 	 * of the page, and for requests that the browser gave up because another test has
 	 * started or stopped a container, which changes the networks of the machine.
 	 */
 	List<String> errors() {
 		readConsole();
 		List<String> errors = this.console.stream()
-			.filter((message) -> !message.matches(".*(status of (429|503)|ERR_NETWORK_CHANGED).*"))
+			.filter((message) -> !message.matches(".*(status of (401|429|503)|ERR_NETWORK_CHANGED).*"))
 			.toList();
 		this.console.clear();
 		return errors;

@@ -13,12 +13,17 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * What the playground needs of the application, over HTTP.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class PlaygroundEndpointsIT {
 
 	private static final HttpClient http = HttpClient.newHttpClient();
@@ -73,12 +78,20 @@ class PlaygroundEndpointsIT {
 	}
 
 	@Test
-	void redisIsStoppedAndStarted() throws Exception {
+	void redisIsStoppedAndStarted(CapturedOutput output) throws Exception {
 		assertThat(send("POST", "redis/stop")).isEqualTo("{\"running\":false}");
 		assertThat(send("GET", "redis")).isEqualTo("{\"running\":false}");
 		assertThat(status("outage/deny")).isEqualTo(503);
 		assertThat(status("outage/allow")).isEqualTo(200);
 		assertThat(status("outage/allow")).isEqualTo(200);
+		assertThat(logIn()).isEqualTo(503);
+		String before = output.getAll();
+		for (int i = 0; i < 3; i++) {
+			assertThat(status("redis/keys?containing=one")).isEqualTo(503);
+			assertThat(send("GET", "redis/keys?containing=one")).isEqualTo("Redis does not answer\n");
+			assertThat(status("redis/commands")).isEqualTo(200);
+		}
+		assertThat(output.getAll().substring(before.length())).doesNotContain("\tat ", "ERROR");
 		assertThat(send("POST", "redis/start")).isEqualTo("{\"running\":true}");
 		assertThat(send("POST", "redis/start")).isEqualTo("{\"running\":true}");
 		Awaitility.await().untilAsserted(() -> assertThat(status("outage/deny")).isEqualTo(200));
@@ -98,6 +111,14 @@ class PlaygroundEndpointsIT {
 
 	private static int status(String path) throws IOException, InterruptedException {
 		return http.send(request("GET", path), BodyHandlers.discarding()).statusCode();
+	}
+
+	private static int logIn() throws IOException, InterruptedException {
+		HttpRequest request = HttpRequest.newBuilder(URI.create(playground.url() + "login"))
+			.header("Content-Type", "application/json")
+			.POST(HttpRequest.BodyPublishers.ofString("{\"username\": \"alice\", \"password\": \"wonderland\"}"))
+			.build();
+		return http.send(request, BodyHandlers.discarding()).statusCode();
 	}
 
 	private static String send(String method, String path) throws IOException, InterruptedException {

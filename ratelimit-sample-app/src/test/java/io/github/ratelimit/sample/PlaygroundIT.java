@@ -80,6 +80,34 @@ class PlaygroundIT {
 		assertThat(browser.errors()).isEmpty();
 	}
 
+	@Test
+	void slidersHaveNamesAndValues() {
+		browser.open(page, DESKTOP, false);
+		await(() -> assertThat(browser.text("#preset-text")).isNotEmpty());
+		assertThat(browser.findAll("input[type=range]").stream().map(WebElement::getAccessibleName))
+			.containsExactly("Rate", "Burst size", "Cost", "Clients");
+		assertThat(browser.find("#rate").getDomAttribute("aria-valuetext")).isEqualTo(browser.text("#rate-text"))
+			.endsWith("/s");
+	}
+
+	@Test
+	void chartsAndLanesHaveTimeAxes() {
+		browser.open(page, DESKTOP, false);
+		await(() -> assertThat(browser.findAll(".lane .time")).hasSize(Algorithms.all().size()));
+		assertThat(browser.text(".lane .time")).matches("30 s ago.*now");
+		assertThat(browser.findAll(".chart .time")).hasSameSizeAs(browser.findAll(".chart"));
+		assertThat(browser.text(".chart .time")).matches("3 min ago.*now");
+	}
+
+	@Test
+	void everyPolicyShowsItsLimits() {
+		browser.open(page, DESKTOP, false);
+		await(() -> assertThat(browser.text("#policies")).contains("more-concurrent"));
+		assertThat(browser.findAll("#policies tbody tr td:nth-child(2)").stream().map(WebElement::getText))
+			.doesNotContain("")
+			.contains("3 at once");
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "burst", "clients" })
 	void racesCountWhatServerCounts(String preset) {
@@ -140,6 +168,20 @@ class PlaygroundIT {
 	}
 
 	@Test
+	void laneSaysThatRedisDoesNotAnswerUntilItIsStarted() {
+		browser.open(page, DESKTOP, false);
+		await(() -> assertThat(browser.text("#redis-status")).isEqualTo("Redis is running."));
+		browser.click("[data-algorithm=token-bucket] .lane-open");
+		String keys = "[data-algorithm=token-bucket] .inside tbody";
+		await(() -> assertThat(browser.text(keys)).contains("demo-token-bucket"));
+		browser.click("#redis-stop");
+		await(() -> assertThat(browser.text(keys)).isEqualTo("Redis does not answer."));
+		browser.click("#redis-start");
+		await(() -> assertThat(browser.text(keys)).isEqualTo("Nothing: no request counts now."));
+		assertThat(browser.errors()).isEmpty();
+	}
+
+	@Test
 	void policiesDoAsTheySayWhileRedisIsStopped() throws IOException {
 		browser.open(page, DESKTOP, true);
 		await(() -> assertThat(browser.text("#redis-status")).isEqualTo("Redis is running."));
@@ -195,6 +237,7 @@ class PlaygroundIT {
 		browser.click("[data-trial=concurrent] .primary");
 		await(() -> assertThat(browser.text("[data-trial=concurrent] .last")).startsWith("3 allowed, 3 denied"));
 		browser.click("[data-trial=penalty] .primary");
+		assertThat(browser.text("[data-trial=penalty] .last")).isEqualTo("Sending…");
 		await(() -> assertThat(browser.text("[data-trial=penalty] .last"))
 			.matches("3 allowed, 12 denied, retry after (1\\d|20) s"));
 		browser.click("[data-trial=lease] .primary");
@@ -224,6 +267,7 @@ class PlaygroundIT {
 			.startsWith("Answers: 200 200 200 200 200 429.")
 			.contains("ratelimit: \"demo-token-bucket\";r=0;t=", "retry-after: ", "quota-exceeded");
 		assertThat(browser.text("[data-path='/report?rows=700'] .answer")).contains("will be sent to you");
+		assertThat(browser.text("[data-path='/login'] .answer")).startsWith("Answers: 401 401 401 401 401 429.");
 		assertThat(browser.text("[data-path='/quote'] .answer")).startsWith("Answers: 200 200 200 429.");
 		assertThat(browser.inaccessible()).isEmpty();
 		assertThat(browser.errors()).isEmpty();

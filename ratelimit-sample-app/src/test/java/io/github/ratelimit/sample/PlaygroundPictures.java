@@ -81,7 +81,8 @@ class PlaygroundPictures {
 		browser.findAll("[data-trial] .primary").forEach((send) -> browser.run("arguments[0].click()", send));
 		Awaitility.await()
 			.atMost(Duration.ofMinutes(1))
-			.untilAsserted(() -> assertThat(browser.text("#more-tiles")).doesNotContain("Nothing sent yet."));
+			.untilAsserted(
+					() -> assertThat(browser.text("#more-tiles")).doesNotContain("Nothing sent yet.", "Sending…"));
 		browser.picture("#more", FOLDER.resolve("playground-more.png"));
 	}
 

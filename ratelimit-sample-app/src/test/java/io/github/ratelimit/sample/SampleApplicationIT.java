@@ -1,6 +1,7 @@
 package io.github.ratelimit.sample;
 
 import java.time.Duration;
+import java.util.Map;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.RateLimiter;
@@ -12,6 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
@@ -19,6 +21,7 @@ import org.springframework.boot.test.context.TestConfiguration;
 import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
 import org.springframework.context.annotation.Bean;
 import org.springframework.http.HttpMethod;
+import org.springframework.http.MediaType;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
@@ -120,15 +123,57 @@ class SampleApplicationIT {
 	}
 
 	@Test
-	void loginIsLimitedForAddress() {
-		for (int i = 0; i < 5; i++) {
-			assertThat(send(HttpMethod.POST, "/login", ONE, "user-" + i)).hasStatus(200);
+	void nineHeadersAreNotNineAccounts() {
+		for (int i = 0; i < 9; i++) {
+			assertThat(logIn(ONE, "bob", "guess", "user-" + i)).hasStatus((i < 5) ? 401 : 429);
 		}
-		assertThat(send(HttpMethod.POST, "/login", ONE, "user-5")).hasStatus(429)
-			.headers()
-			.hasValue("Retry-After", "900")
-			.hasValue("RateLimit-Policy", "\"login\";q=5;w=900");
-		assertThat(send(HttpMethod.POST, "/login", OTHER, "user-5")).hasStatus(200);
+		assertThat(logIn(ONE, "bob", "guess", "user")).hasStatus(429).hasHeader("Retry-After", "900");
+		assertThat(logIn(OTHER, "bob", "guess", "user")).hasStatus(401);
+	}
+
+	@Test
+	void manyAddressesShareTheQuotaOfAnAccount() {
+		for (int i = 0; i < 20; i++) {
+			assertThat(logIn("203.0.113." + (10 + i), "alice", "guess", "user-" + i)).hasStatus(401);
+		}
+		assertThat(logIn(ONE, "alice", "wonderland", "alice")).hasStatus(429).hasHeader("Retry-After", "3600");
+		assertThat(logIn(ONE, "bob", "guess", "alice")).hasStatus(401);
+	}
+
+	@Test
+	void strangerDoesNotLockOutTheOwner() {
+		for (int i = 0; i < 9; i++) {
+			assertThat(logIn(OTHER, "alice", "guess", null)).hasStatus((i < 5) ? 401 : 429);
+		}
+		assertThat(logIn(ONE, "alice", "wonderland", null)).hasStatus(200).hasBodyTextEqualTo("Welcome, alice\n");
+	}
+
+	@Test
+	void rightPasswordIsFreeAndClears() {
+		for (int i = 0; i < 5; i++) {
+			for (int wrong = 0; wrong < 4; wrong++) {
+				assertThat(logIn(ONE, "alice", "guess", null)).hasStatus(401);
+			}
+			assertThat(logIn(ONE, "alice", "wonderland", null)).hasStatus(200);
+		}
+	}
+
+	@Test
+	void spellingsOfAnAccountAreOne() {
+		for (String name : new String[] { "alice", "ALICE", " Alice\u3000", "\uff41lice", "\ud835\udc00LICE" }) {
+			assertThat(logIn(ONE, name, "guess", null)).hasStatus(401);
+		}
+		assertThat(logIn(ONE, "aLiCe", "wonderland", null)).hasStatus(429);
+		assertThat(logIn(OTHER, "\uff21LICE ", "wonderland", null)).hasStatus(200);
+	}
+
+	@Test
+	void manyAccountsFromAnAddressHaveOneQuota() {
+		for (int i = 0; i < 50; i++) {
+			assertThat(logIn(ONE, "user-" + i, "guess", null)).hasStatus(401);
+		}
+		assertThat(logIn(ONE, "user-50", "guess", null)).hasStatus(429);
+		assertThat(logIn(OTHER, "user-50", "guess", null)).hasStatus(401);
 	}
 
 	@Test
@@ -139,15 +184,6 @@ class SampleApplicationIT {
 		assertThat(send(HttpMethod.GET, "/report?rows=500", ONE, "anna")).hasStatus(200)
 			.hasBodyTextEqualTo("The report of 500 rows will be sent to you%n".formatted());
 		assertThat(send(HttpMethod.GET, "/report?rows=10", ONE, "anna")).hasHeader("X-Rate-Limit-Remaining", "3");
-	}
-
-	@Test
-	void loginIsLimitedForUserWhateverTheAddress() {
-		for (int i = 0; i < 5; i++) {
-			assertThat(send(HttpMethod.POST, "/login", "203.0.113." + (10 + i), "anna")).hasStatus(200);
-		}
-		assertThat(send(HttpMethod.POST, "/login", "203.0.113.20", "anna")).hasStatus(429);
-		assertThat(send(HttpMethod.POST, "/login", "203.0.113.20", "berta")).hasStatus(200);
 	}
 
 	@ParameterizedTest
@@ -210,6 +246,15 @@ class SampleApplicationIT {
 
 	private MvcTestResult demo(String client) {
 		return this.mvc.get().uri("/demo/token-bucket").header("X-Client", client).exchange();
+	}
+
+	private MvcTestResult logIn(String address, String name, String password, String user) {
+		MockMvcTester.MockMvcRequestBuilder request = this.mvc.post()
+			.uri("/login")
+			.remoteAddress(address)
+			.contentType(MediaType.APPLICATION_JSON)
+			.content(JsonMapper.shared().writeValueAsString(Map.of("username", name, "password", password)));
+		return ((user != null) ? request.header("X-User", user) : request).exchange();
 	}
 
 	private MvcTestResult search(String address, String user) {

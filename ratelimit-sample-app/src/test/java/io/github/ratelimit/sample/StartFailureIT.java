@@ -40,7 +40,7 @@ class StartFailureIT {
 							policies.a.paths=/a                                        | policies.a.limits      | null      | A policy must have at least one limit, such as 100/m
 							policies[a/b].limits=1/m                                   | policies[a/b]          | a/b       | must be 1 to 128 printable ASCII characters other than '/'
 							policies[café].limits=1/m                                  | policies[café]         | café      | must be 1 to 128 printable ASCII characters other than '/'
-							policies.my-api.limits=1/m;policies.myapi.limits=2/m       | policies.my-api        | my-api    | If they are one policy, write 'myapi' in both places; if not, rename one of them
+							policies.my-api.limits=1/m;policies.myapi.limits=2/m       | policies.my-api        | my-api    | If they are one, write 'myapi' in both places; if not, rename one of them
 							policies[ReportController.report].limits=1/m               | ReportController.report | ratelimit.policies | give one of them another name
 							policies.a.limits=1/m;policies.a.algorithm=guess           | policies.a.algorithm   | guess     | must be one of fixed-window, first-request-window, sliding-log
 							policies.a.limits=1/m;policies.a.burst=5                   | policies.a.burst       | 5         | Is an option of token-bucket, but the algorithm of this policy is sliding-window: change the algorithm, or remove the option
@@ -56,13 +56,12 @@ class StartFailureIT {
 							policies.a.limits=1/m;policies.a.identifiers=ip,ip         | policies.a.identifiers | ip,ip     | there must be at least one, and no duplicates
 							defaults.identifiers=address                               | defaults.identifiers   | address   | Invalid identifier (address): must be ip, user, header:NAME
 							policies.a.limits=1/m;policies.a.plans.pro.limits=2/m      | policies.a.plans       | pro       | set ratelimit.plan, or provide a PlanResolver bean
-							plan=#who;policies.a.limits=1/m;policies.a.plans.pro.limits=2/m | plan              | #who      | it may only read properties and methods of the variables #principal and #request
+							plan=#who;policies.a.limits=1/m;policies.a.plans.pro.limits=2/m | plan              | #who      | it may only read properties and methods of the variables #principal, #query and #request
 							plan='a';policies.a.limits=1/m;policies.a.plans.pro.unlimited=true;policies.a.plans.pro.limits=1/m | policies.a.plans.pro | 1/m | Has limits, but is unlimited as well: remove one of them
 							plan='a';policies.a.limits=1/m;policies.a.plans.pro.unlimited=false | policies.a.plans.pro | '' | Is an empty plan: give it limits, such as 100/m, or unlimited: true
 							policies.a.limits=1/m,9/h;policies.a.algorithm=token-bucket;policies.a.burst=5 | policies.a.burst | 5 | a policy must have one limit, but has [1/m, 9/h]; use two policies, or remove the burst
 							policies.a.limits=1/m;policies.a.algorithm=token-bucket;policies.a.burst=0 | policies.a.burst | 0 | Invalid burst (0): must be from 1 to 94906265 tokens
 							ip.trusted-proxies=0.0.0.0/0                               | ip.trusted-proxies     | 0.0.0.0/0 | must not be all addresses, because any client could then send the header
-							plan='a'                                                   | plan                   | 'a'       | Has no effect, because no policy has plans: add ratelimit.policies.NAME.plans
 					enabled=perhaps                                            | enabled                | perhaps   | Must be true or false
 					enabled=yes                                                | enabled                | yes       | Must be true or false
 							key-prefix={a}                                             | key-prefix             | {a}       | Invalid key prefix ({a}): must be
@@ -111,9 +110,9 @@ class StartFailureIT {
 					policies.a.onFailure=deny     | Remove it, or use one of those below 'ratelimit.policies.a': algorithm, burst
 					policies.a.routes[0].path=/a  | Did you mean 'ratelimit.policies.a.routes[0].paths'?
 					policies.a.plans.pro.limit=1/m | Did you mean 'ratelimit.policies.a.plans.pro.limits'?
-					policy.a.limits=1/s           | Did you mean 'ratelimit.policies'?
+					policy.a.limits=1/s           | Did you mean 'ratelimit.policies.a.limits'?
 					redis.hots=localhost          | Did you mean 'ratelimit.redis.host'?
-					header.styles=draft           | Did you mean 'ratelimit.headers'?
+					header.styles=draft           | Did you mean 'ratelimit.headers.styles'?
 					paths=/a/**                   | Did you mean 'ratelimit.policies.NAME.paths'?
 					enable=false                  | Did you mean 'ratelimit.enabled'?
 					""")

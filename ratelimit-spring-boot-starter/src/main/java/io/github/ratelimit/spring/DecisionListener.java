@@ -5,8 +5,8 @@ package io.github.ratelimit.spring;
  * blocks. Every bean of this type is notified, in order.
  * <p>
  * It is called by the thread of the request before the request proceeds, so it must be
- * quick. Exceptions that it throws are logged and change nothing. Implementations must be
- * safe for use by several threads.
+ * quick. Exceptions that it throws are logged, once for each type, and change nothing.
+ * Implementations must be safe for use by several threads.
  *
  * @since 0.1
  */

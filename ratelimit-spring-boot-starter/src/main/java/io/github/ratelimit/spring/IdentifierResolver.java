@@ -20,7 +20,8 @@ public interface IdentifierResolver {
 
 	/**
 	 * Returns the value of the identifier for a request.
-	 * @param request the request
+	 * @param request the request. What reads its body, as {@code getParameter} does for a
+	 * form, takes it from a handler that reads the stream
 	 * @return the value, of any length; {@code null} or blank if the request has none
 	 */
 	@Nullable String resolve(HttpServletRequest request);

@@ -6,6 +6,7 @@ import java.util.List;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import org.jspecify.annotations.Nullable;
 
 /**

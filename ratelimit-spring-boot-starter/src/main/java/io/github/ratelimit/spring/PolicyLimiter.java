@@ -118,7 +118,7 @@ public interface PolicyLimiter {
 		public Use {
 			identifiers = List.copyOf(identifiers);
 			if (cost < 0) {
-				throw new IllegalArgumentException("Invalid cost (%d): must not be negative.".formatted(cost));
+				throw new IllegalArgumentException("Invalid cost (%s): must not be negative.".formatted(cost));
 			}
 		}
 
@@ -179,7 +179,7 @@ public interface PolicyLimiter {
 		/**
 		 * Ends the call, if a policy limits concurrent calls; what was used of limits
 		 * stays used. It has an effect only once. A call counts until then, or until its
-		 * lease ends after nothing refers to this acquisition any more.
+		 * lease ends after {@code ratelimit.longest-call}.
 		 */
 		void end();
 

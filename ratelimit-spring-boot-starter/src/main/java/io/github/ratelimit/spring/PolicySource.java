@@ -1,5 +1,7 @@
 package io.github.ratelimit.spring;
 
+import io.github.ratelimit.spring.policy.IdentifiedPolicy;
+
 /**
  * Changes policies while the application runs: other limits, another mode, other plans,
  * for all callers or for some. Declare a bean of this type to keep limits in a database,

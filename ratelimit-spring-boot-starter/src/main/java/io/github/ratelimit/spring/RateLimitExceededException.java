@@ -6,9 +6,8 @@ import java.util.stream.Collectors;
 import io.github.ratelimit.Decision;
 
 /**
- * Thrown when a call of a method with {@code @RateLimited}, or a call to another service
- * that {@link OutgoingRateLimits} limit, is denied. A web application answers it with 429
- * unless it handles the exception itself.
+ * Thrown when a call of a method with {@code @RateLimited} is denied. A web application
+ * answers it with 429 unless it handles the exception itself.
  *
  * @since 0.1
  */
@@ -24,7 +23,11 @@ public class RateLimitExceededException extends RuntimeException {
 	 * @param decision the decision that denied the call
 	 */
 	public RateLimitExceededException(Decision decision) {
-		super("Rate limit exceeded: " + reason(decision));
+		this("Rate limit exceeded: " + reason(decision), decision);
+	}
+
+	RateLimitExceededException(String message, Decision decision) {
+		super(message);
 		this.decision = decision;
 	}
 

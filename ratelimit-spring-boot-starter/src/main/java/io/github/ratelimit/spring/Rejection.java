@@ -34,6 +34,11 @@ public record Rejection(Reason reason, @Nullable Decision decision, ProblemDetai
 		STORE_FAILED,
 
 		/**
+		 * A call to another service was denied that is needed to serve the request.
+		 */
+		OUTGOING_DENIED,
+
+		/**
 		 * The caller is on the deny list, or lacks an identifier that a policy requires.
 		 */
 		CALLER_DENIED

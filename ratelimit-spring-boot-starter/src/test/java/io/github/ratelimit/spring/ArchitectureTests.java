@@ -41,14 +41,22 @@ class ArchitectureTests {
 	private static final String ROOT = "io.github.ratelimit.spring";
 
 	/** The picture of the house: each package, and whom of the others it may know. */
-	private static final Map<String, Set<String>> PICTURE = Map.ofEntries(Map.entry("", Set.of()),
-			Map.entry("annotation", Set.of()), Map.entry("policy", Set.of("")),
-			Map.entry("expression", Set.of("policy")), Map.entry("redis", Set.of("", "policy")),
-			Map.entry("client", Set.of("", "policy")),
-			Map.entry("method", Set.of("", "annotation", "policy", "expression")),
-			Map.entry("web.address", Set.of("policy")),
-			Map.entry("web", Set.of("", "policy", "expression", "web.address")),
-			Map.entry("actuate", Set.of("", "policy", "web")));
+	private static final Map<String, Set<String>> PICTURE = Map.ofEntries(Map.entry("policy", Set.of()),
+			Map.entry("", Set.of("policy")), Map.entry("annotation", Set.of()),
+			Map.entry("decide", Set.of("", "policy")), Map.entry("config", Set.of("", "policy", "decide")),
+			Map.entry("config.diagnosis", Set.of("config", "decide")), Map.entry("expression", Set.of("decide")),
+			Map.entry("redis", Set.of("", "policy", "decide", "config")),
+			Map.entry("client", Set.of("", "policy", "decide", "config")),
+			Map.entry("method", Set.of("", "policy", "annotation", "decide", "config", "expression")),
+			Map.entry("web.address", Set.of("config")),
+			Map.entry("web.identify", Set.of("", "policy", "decide", "config", "expression", "web.address")),
+			Map.entry("web.path", Set.of("", "policy", "decide", "config")),
+			Map.entry("web.answer", Set.of("", "policy", "decide", "config")),
+			Map.entry("web.cors", Set.of("", "policy", "web.path")),
+			Map.entry("web",
+					Set.of("", "policy", "decide", "config", "web.address", "web.identify", "web.path", "web.answer",
+							"web.cors")),
+			Map.entry("actuate", Set.of("", "policy", "decide", "config", "web", "web.identify")));
 
 	@Test
 	void autoConfigurationsAreFinalWithoutPublicMembers() {

@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class HowItWorksPageTests {
 
 	/** To pass more of them, a request needs a good reason. */
-	private static final int MOST = 20;
+	private static final int MOST = 14;
 
 	private static final Pattern CLASS = Pattern.compile("\\b(?:[A-Z][a-z]+)+\\b");
 

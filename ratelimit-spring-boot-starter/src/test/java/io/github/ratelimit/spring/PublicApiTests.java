@@ -1,5 +1,6 @@
 package io.github.ratelimit.spring;
 
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.test.PublicApi;
 import org.junit.jupiter.api.Test;
 

@@ -70,7 +70,7 @@ final class ApplicationTable {
 		return this.samples.getOrDefault(name, List.of());
 	}
 
-	private static double median(List<Sample> rounds, ToDoubleFunction<Sample> number) {
+	static <T> double median(List<T> rounds, ToDoubleFunction<T> number) {
 		return median(rounds.stream().mapToDouble(number).toArray());
 	}
 

@@ -4,13 +4,18 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.function.ToDoubleFunction;
 
+import io.github.ratelimit.benchmarks.MarkdownTable;
 import io.github.ratelimit.benchmarks.MeasuredRedis;
 import io.github.ratelimit.benchmarks.ServerSample;
+import io.github.ratelimit.benchmarks.application.RunningApplication.Start;
 
 /**
  * Puts whole applications under load, each in its own JVM, and prints tables:
@@ -23,7 +28,8 @@ import io.github.ratelimit.benchmarks.ServerSample;
  * {@code RATELIMIT_TEST_REDIS_SERVER} may name its program. In each round all
  * applications take turns. The first load, of twenty seconds, starts as soon as an
  * application answers: its wrong answers are counted, but its times are not measured.
- * With the arguments above it takes half an hour.
+ * With the arguments above it takes half an hour. Before, all applications take turns at
+ * starting; with {@code -Dconnections=0} that is all.
  */
 public final class Applications {
 
@@ -65,7 +71,8 @@ public final class Applications {
 			System.out.printf("%s, %s, %d CPU cores, Java %s%n", LocalDate.now(ZoneOffset.UTC), redis.version(),
 					Runtime.getRuntime().availableProcessors(), Runtime.version().feature());
 			Applications applications = new Applications(redis, Path.of(arguments[0]), Integer.parseInt(arguments[3]));
-			for (int number : connections) {
+			System.out.printf("%n### start%n%n%s%n", applications.starts(rounds));
+			for (int number : Arrays.stream(connections).filter((number) -> number > 0).toArray()) {
 				for (Scenario scenario : List.of(Scenario.ALLOWED, Scenario.DENIED, Scenario.USED_UP)) {
 					System.out.printf("%n### %s, %d connections%n%n%s%n", scenario.name(), number,
 							applications.measure(scenario, number, rounds));
@@ -74,14 +81,36 @@ public final class Applications {
 		}
 	}
 
+	private MarkdownTable starts(int rounds) throws IOException {
+		Map<String, List<Start>> starts = new LinkedHashMap<>();
+		for (int round = 0; round < rounds; round++) {
+			for (Contender contender : CONTENDERS) {
+				try (RunningApplication application = start(contender, Scenario.ALLOWED)) {
+					starts.computeIfAbsent(contender.name(), (any) -> new ArrayList<>()).add(application.start());
+				}
+			}
+		}
+		MarkdownTable table = new MarkdownTable("application", "seconds", "CPU seconds");
+		starts.forEach((name, all) -> table.add(name, seconds(all, Start::seconds), seconds(all, Start::cpuSeconds)));
+		return table;
+	}
+
+	private static String seconds(List<Start> starts, ToDoubleFunction<Start> number) {
+		return String.format(Locale.ROOT, "%.2f", ApplicationTable.median(starts, number));
+	}
+
+	private RunningApplication start(Contender contender, Scenario scenario) throws IOException {
+		return RunningApplication.start(this.folder.resolve(contender.folder()), contender.profile(), this.redis.uri(),
+				scenario);
+	}
+
 	private ApplicationTable measure(Scenario scenario, int connections, int rounds) throws IOException {
 		ApplicationTable table = new ApplicationTable(CONTENDERS.stream().map(Contender::name).toList());
 		Map<String, RunningApplication> running = new LinkedHashMap<>();
 		try {
 			for (Contender contender : CONTENDERS) {
 				this.redis.client().flushDB();
-				RunningApplication application = RunningApplication.start(this.folder.resolve(contender.folder()),
-						contender.profile(), this.redis.uri(), scenario);
+				RunningApplication application = start(contender, scenario);
 				running.put(contender.name(), application);
 				table.addCold(contender.name(),
 						scenario.wrong(load(application, scenario, connections, WARM_UP_SECONDS)));

@@ -15,11 +15,15 @@ import java.util.concurrent.TimeUnit;
  */
 final class RunningApplication implements AutoCloseable {
 
-	private static final int ATTEMPTS = 600;
+	private static final int ATTEMPTS = 3000;
+
+	private static final Duration BETWEEN_ATTEMPTS = Duration.ofMillis(20);
 
 	private final Process process;
 
 	private final int port;
+
+	private Start start = new Start(0, 0);
 
 	private RunningApplication(Process process, int port) {
 		this.process = process;
@@ -33,6 +37,7 @@ final class RunningApplication implements AutoCloseable {
 	 * @param redis the address of its Redis
 	 */
 	static RunningApplication start(Path folder, String profile, URI redis, Scenario scenario) throws IOException {
+		long begin = System.nanoTime();
 		int port = freePort();
 		Path target = folder.resolve("target");
 		Process process = new ProcessBuilder(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -45,6 +50,8 @@ final class RunningApplication implements AutoCloseable {
 			.start();
 		RunningApplication application = new RunningApplication(process, port);
 		application.awaitAnswer(folder);
+		application.start = new Start((System.nanoTime() - begin) / 1_000_000_000.0,
+				application.cpuMicros() / 1_000_000.0);
 		return application;
 	}
 
@@ -55,7 +62,7 @@ final class RunningApplication implements AutoCloseable {
 	}
 
 	private void awaitAnswer(Path folder) throws IOException {
-		for (int i = 0; i < ATTEMPTS && !hasEnded(Duration.ofMillis(100)); i++) {
+		for (int i = 0; i < ATTEMPTS && !hasEnded(BETWEEN_ATTEMPTS); i++) {
 			if (answers()) {
 				return;
 			}
@@ -94,6 +101,11 @@ final class RunningApplication implements AutoCloseable {
 		return this.port;
 	}
 
+	/** Returns what it took until the first answer. */
+	Start start() {
+		return this.start;
+	}
+
 	/** Returns the CPU time of the JVM, in microseconds. */
 	long cpuMicros() {
 		return this.process.info().totalCpuDuration().orElseThrow().toNanos() / 1000;
@@ -103,6 +115,14 @@ final class RunningApplication implements AutoCloseable {
 	public void close() {
 		this.process.destroy();
 		this.process.onExit().join();
+	}
+
+	/**
+	 * What a start took, the first answer included.
+	 *
+	 * @param cpuSeconds CPU time of the JVM
+	 */
+	record Start(double seconds, double cpuSeconds) {
 	}
 
 }

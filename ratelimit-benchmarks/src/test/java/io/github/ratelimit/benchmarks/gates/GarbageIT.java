@@ -33,9 +33,10 @@ class GarbageIT {
 
 	private static final Logger logger = LoggerFactory.getLogger(GarbageIT.class);
 
-	private static final int WARM_UP = 3000;
+	private static final int WARM_UP = 5000;
 
-	private static final int ROUNDS = 5;
+	/** The least of many shows the code as it is compiled in the end. */
+	private static final int ROUNDS = 15;
 
 	private static final int DECISIONS = 400;
 

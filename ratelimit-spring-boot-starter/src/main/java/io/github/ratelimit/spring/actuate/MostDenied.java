@@ -17,6 +17,7 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.DecisionListener;
 import io.github.ratelimit.spring.PolicyDecision;
 import io.github.ratelimit.spring.PolicyDecision.Outcome;
+import io.github.ratelimit.spring.actuate.RateLimitsDescriptor.PolicyDescriptor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,11 +47,6 @@ final class MostDenied implements DecisionListener {
 	/** Entries by the name of the policy. */
 	private final Map<String, Cache<Entry, Counts>> policies = new ConcurrentHashMap<>();
 
-	/**
-	 * Creates counts.
-	 * @param shown returns an identifier as it may be shown
-	 * @param nanos the clock, in nanoseconds from an arbitrary time
-	 */
 	MostDenied(UnaryOperator<Identifier> shown, LongSupplier nanos) {
 		this.shown = shown;
 		this.nanos = nanos;
@@ -60,7 +56,7 @@ final class MostDenied implements DecisionListener {
 	public void decided(PolicyDecision decision) {
 		switch (decision.outcome()) {
 			case DENIED, BLOCKED, SHADOW_DENIED -> count(decision);
-			case ALLOWED, DENIED_BY_OTHER, STORE_FAILED_ALLOWED, STORE_FAILED_DENIED -> {
+			default -> {
 			}
 		}
 	}
@@ -108,13 +104,13 @@ final class MostDenied implements DecisionListener {
 	 * @param policy name of the only policy to return; {@code null} for all
 	 * @param size the maximum number to return for each policy
 	 */
-	List<DeniedDescriptor> list(@Nullable Identifier identifier, @Nullable String policy, int size) {
+	List<Denied> list(@Nullable Identifier identifier, @Nullable String policy, int size) {
 		long minute = minute();
-		Comparator<DeniedDescriptor> order = Comparator.comparingLong(DeniedDescriptor::requests)
+		Comparator<Denied> order = Comparator.comparingLong(Denied::requests)
 			.reversed()
-			.thenComparing(DeniedDescriptor::policy)
-			.thenComparing(DeniedDescriptor::identifier)
-			.thenComparing(DeniedDescriptor::outcome);
+			.thenComparing(Denied::policy)
+			.thenComparing(Denied::identifier)
+			.thenComparing(Denied::outcome);
 		return this.policies.entrySet()
 			.stream()
 			.filter((counts) -> policy == null || policy.equals(counts.getKey()))
@@ -131,12 +127,28 @@ final class MostDenied implements DecisionListener {
 			.toList();
 	}
 
-	private DeniedDescriptor describe(String policy, Entry entry, List<Long> byMinute) {
-		return DeniedDescriptor.of(policy, this.shown.apply(entry.identifier()), entry.outcome(), byMinute);
+	private Denied describe(String policy, Entry entry, List<Long> byMinute) {
+		return new Denied(policy, this.shown.apply(entry.identifier()).toString(),
+				PolicyDescriptor.text(entry.outcome()), byMinute.stream().mapToLong(Long::longValue).sum(), byMinute);
 	}
 
 	private long minute() {
 		return Math.floorDiv(this.nanos.getAsLong(), MINUTE);
+	}
+
+	/**
+	 * The recently denied requests of an identifier.
+	 *
+	 * @param policy name of the policy
+	 * @param identifier the identifier, with a hash instead of its value if a secret is
+	 * set
+	 * @param outcome {@code denied}, {@code blocked} or {@code shadow-denied}
+	 * @param requests number of denied requests
+	 * @param byMinute number of denied requests in each minute; the last is the current
+	 * one
+	 */
+	record Denied(String policy, String identifier, String outcome, long requests, List<Long> byMinute) {
+
 	}
 
 	/** A denied identifier, and the outcome. */

@@ -2,10 +2,7 @@ package io.github.ratelimit.spring.actuate;
 
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.function.Supplier;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -15,9 +12,8 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.outage.OnStoreFailure;
-import io.github.ratelimit.spring.ConfiguredPolicies;
-import io.github.ratelimit.spring.IdentifiedPolicy;
-import io.github.ratelimit.spring.policy.PolicyDecisions;
+import io.github.ratelimit.outage.OutageRateLimiter;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -47,25 +43,17 @@ final class RateLimitHealthIndicator implements HealthIndicator {
 
 	private final RateLimiter store;
 
-	private final PolicyDecisions decisions;
+	private final OutageRateLimiter outage;
 
 	private final KnownPolicies policies;
 
 	private final Status whenFailing;
 
-	/**
-	 * Creates an indicator.
-	 * @param store the store
-	 * @param decisions decides requests with the store
-	 * @param policies the policies of the configuration
-	 * @param annotated supplies the policies of the annotations found so far
-	 * @param downWhenFailing whether the status is {@code DOWN} while the store fails
-	 */
-	public RateLimitHealthIndicator(RateLimiter store, PolicyDecisions decisions, ConfiguredPolicies policies,
-			Supplier<Map<String, Set<IdentifiedPolicy>>> annotated, boolean downWhenFailing) {
+	RateLimitHealthIndicator(RateLimiter store, OutageRateLimiter outage, KnownPolicies policies,
+			boolean downWhenFailing) {
 		this.store = store;
-		this.decisions = decisions;
-		this.policies = new KnownPolicies(policies, annotated, decisions::current);
+		this.outage = outage;
+		this.policies = policies;
 		this.whenFailing = downWhenFailing ? Status.DOWN : Status.UNKNOWN;
 	}
 
@@ -75,24 +63,24 @@ final class RateLimitHealthIndicator implements HealthIndicator {
 		boolean reachable = true;
 		try {
 			this.store.peek(QUESTION);
-			this.decisions.outage().storeAnswers();
+			this.outage.storeAnswers();
 			tryToCount();
 		}
 		catch (StoreException ex) {
 			reachable = false;
 			health.withDetail("store", "unreachable").withDetail("cause", ex.reason());
 		}
-		Optional<Instant> failingSince = this.decisions.outage().failingSince();
+		Optional<Instant> failingSince = this.outage.failingSince();
 		if (reachable && failingSince.isEmpty()) {
 			return health.withDetail("limits", "enforced").build();
 		}
 		health.status(this.whenFailing).withDetail("limits", "the on-store-failure of each policy applies");
 		failingSince.ifPresent((since) -> health.withDetail("since", since));
 		if (reachable) {
-			this.decisions.outage().lastFailure().ifPresent((failure) -> health.withDetail("cause", failure.reason()));
+			this.outage.lastFailure().ifPresent((failure) -> health.withDetail("cause", failure.reason()));
 		}
 		ConfiguredPolicies now = new ConfiguredPolicies(this.policies.all(), List.of());
-		return health.withDetail("breaker", this.decisions.outage().isUnanswered() ? "open" : "closed")
+		return health.withDetail("breaker", this.outage.isUnanswered() ? "open" : "closed")
 			.withDetail("allowed", now.names(OnStoreFailure.ALLOW))
 			.withDetail("denied", now.names(OnStoreFailure.DENY))
 			.withDetail("limited-locally", now.names(OnStoreFailure.LOCAL))
@@ -100,12 +88,12 @@ final class RateLimitHealthIndicator implements HealthIndicator {
 	}
 
 	private void tryToCount() {
-		if (this.decisions.outage().failingSince().isEmpty()) {
+		if (this.outage.failingSince().isEmpty()) {
 			return;
 		}
 		try {
 			if (this.store.tryAcquire(QUESTION).allowed()) {
-				this.decisions.outage().noteAllowed(QUESTION);
+				this.outage.noteAllowed(QUESTION);
 			}
 		}
 		catch (StoreException ex) {

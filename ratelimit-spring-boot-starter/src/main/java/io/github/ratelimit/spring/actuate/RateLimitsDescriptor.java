@@ -13,9 +13,9 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Penalty;
 import io.github.ratelimit.Policy;
-import io.github.ratelimit.spring.IdentifiedPolicy;
-import io.github.ratelimit.spring.Mode;
-import io.github.ratelimit.spring.Plan;
+import io.github.ratelimit.spring.policy.IdentifiedPolicy;
+import io.github.ratelimit.spring.policy.Mode;
+import io.github.ratelimit.spring.policy.Plan;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,8 +30,9 @@ record RateLimitsDescriptor(Map<String, PolicyDescriptor> policies, List<MethodD
 		Map<String, PolicyDescriptor> policies = new LinkedHashMap<>();
 		known.all().forEach((name, policy) -> policies.put(name, PolicyDescriptor.of(policy)));
 		List<MethodDescriptor> methods = new ArrayList<>();
-		known.annotated()
-			.forEach((place, found) -> found.forEach((policy) -> methods.add(MethodDescriptor.of(place, policy))));
+		known.byPlace()
+			.forEach((place, found) -> found.forEach((policy) -> methods
+				.add(new MethodDescriptor(place, policy.policy().name(), policy.identifiers()))));
 		methods.sort(Comparator.comparing(MethodDescriptor::policy).thenComparing(MethodDescriptor::method));
 		return new RateLimitsDescriptor(policies, methods);
 	}
@@ -97,10 +98,6 @@ record RateLimitsDescriptor(Map<String, PolicyDescriptor> policies, List<MethodD
 	 * A method or type with an annotation.
 	 */
 	record MethodDescriptor(String method, String policy, List<String> identifiers) {
-
-		static MethodDescriptor of(String place, IdentifiedPolicy policy) {
-			return new MethodDescriptor(place, policy.policy().name(), policy.identifiers());
-		}
 
 	}
 

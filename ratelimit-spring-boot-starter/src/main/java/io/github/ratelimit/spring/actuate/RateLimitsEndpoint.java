@@ -1,32 +1,26 @@
 package io.github.ratelimit.spring.actuate;
 
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.LogEntry;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.RequestHistory;
 import io.github.ratelimit.StoreException;
-import io.github.ratelimit.WindowCount;
-import io.github.ratelimit.spring.ConfiguredPolicies;
-import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.actuate.CountsDescriptor.BlockDescriptor;
-import io.github.ratelimit.spring.policy.BeforeLogin;
+import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.Access;
@@ -89,23 +83,14 @@ public final class RateLimitsEndpoint {
 
 	/**
 	 * Creates an endpoint.
-	 * @param limiter the store
-	 * @param configured the policies of the configuration
-	 * @param annotated supplies the policies of annotations
-	 * @param current returns the policy to enforce now
 	 * @param counted returns an identifier as requests are counted by it; throws an
 	 * IllegalArgumentException if they never are
-	 * @param blocks the blocks; {@code null} if the store does not support blocks
-	 * @param history the past requests; {@code null} if the store does not keep them
-	 * @param denied counts of denied requests; {@code null} if they are not counted
 	 * @param hashed whether the values of identifiers are hashed with a secret
 	 */
-	RateLimitsEndpoint(RateLimiter limiter, ConfiguredPolicies configured,
-			Supplier<Map<String, Set<IdentifiedPolicy>>> annotated, UnaryOperator<IdentifiedPolicy> current,
-			UnaryOperator<Identifier> counted, @Nullable BlockList blocks, @Nullable RequestHistory history,
-			@Nullable MostDenied denied, boolean hashed) {
+	RateLimitsEndpoint(RateLimiter limiter, KnownPolicies policies, UnaryOperator<Identifier> counted,
+			@Nullable BlockList blocks, @Nullable RequestHistory history, @Nullable MostDenied denied, boolean hashed) {
 		this.limiter = limiter;
-		this.policies = new KnownPolicies(configured, annotated, current);
+		this.policies = policies;
 		this.counted = counted;
 		this.blocks = blocks;
 		this.history = history;
@@ -132,7 +117,7 @@ public final class RateLimitsEndpoint {
 	 * show; {@code null} for all
 	 * @param size for {@code denied}: the maximum number of identifiers for each policy,
 	 * from 1 to 100; 10 if {@code null}
-	 * @param before for {@code counts} of one policy that keeps a log: shows the requests
+	 * @param before for {@code counts} of a policy that keeps a log: shows the requests
 	 * made before this time, such as {@code 2026-01-01T12:00:00.123456Z}; {@code null}
 	 * for the newest
 	 * @return 200, 400, 404 or 503 with a body
@@ -140,13 +125,15 @@ public final class RateLimitsEndpoint {
 	@ReadOperation
 	public WebEndpointResponse<Object> read(@Selector String part, @Nullable String identifier, @Nullable String policy,
 			@Nullable String size, @Nullable String before) {
-		if (before != null && !part.equals(COUNTS)) {
-			return error(WebEndpointResponse.STATUS_BAD_REQUEST, "Only counts have pages before some time.");
-		}
-		return answer(part, () -> switch (part) {
-			case COUNTS -> ok(Map.of(COUNTS, counts(identifier, policy, before(before, policy))));
-			case DENIED -> denied(identifier, policy, size);
-			default -> ok(Map.of(BLOCKS, blocks().blocks().stream().map(BlockDescriptor::of).toList()));
+		return answer(part, () -> {
+			if (before != null && !part.equals(COUNTS)) {
+				throw new IllegalArgumentException("Only counts have pages before some time.");
+			}
+			return switch (part) {
+				case COUNTS -> ok(Map.of(COUNTS, counts(identifier, policy, before(before, policy))));
+				case DENIED -> denied(identifier, policy, size);
+				default -> ok(Map.of(BLOCKS, blocks().blocks().stream().map(BlockDescriptor::of).toList()));
+			};
 		});
 	}
 
@@ -164,7 +151,7 @@ public final class RateLimitsEndpoint {
 			@Nullable String policy, @Nullable String time, @Nullable String reason) {
 		return answer(part, () -> {
 			if (!part.equals(BLOCKS)) {
-				return error(WebEndpointResponse.STATUS_NOT_FOUND, "Nothing can be written to '" + part + "'.");
+				return notFound("Nothing can be written to '" + part + "'.");
 			}
 			return ok(BlockDescriptor
 				.of(blocks().block(identifier(identifier), known(policy), time(time), (reason != null) ? reason : "")));
@@ -184,16 +171,16 @@ public final class RateLimitsEndpoint {
 			@Nullable String policy) {
 		return answer(part, () -> {
 			if (part.equals(DENIED)) {
-				return error(WebEndpointResponse.STATUS_NOT_FOUND, "Nothing can be deleted from '" + part + "'.");
+				return notFound("Nothing can be deleted from '" + part + "'.");
 			}
 			Identifier who = identifier(identifier);
 			if (part.equals(BLOCKS)) {
 				return blocks().unblock(who, known(policy)) ? ok(Map.of("unblocked", who.toString()))
-						: error(WebEndpointResponse.STATUS_NOT_FOUND, "There is no such block.");
+						: notFound("There is no such block.");
 			}
 			List<IdentifiedPolicy> counting = this.policies.counting(who, policy);
 			counting.stream()
-				.flatMap((each) -> Stream.concat(each.policies().stream(), beforeLogin(each).stream()))
+				.flatMap((each) -> each.policies().stream())
 				.forEach((each) -> this.limiter.reset(each, who));
 			return ok(Map.of("reset", counting.stream().map((each) -> each.policy().name()).toList()));
 		});
@@ -205,8 +192,6 @@ public final class RateLimitsEndpoint {
 		List<CountsDescriptor> counts = new ArrayList<>();
 		for (IdentifiedPolicy each : this.policies.counting(who, policy)) {
 			counts.add(counts(who, each.policy(), null, before));
-			beforeLogin(each).filter((failed) -> isUsed(failed, who))
-				.ifPresent((failed) -> counts.add(counts(who, failed, null, before)));
 			each.plans().forEach((plan, instead) -> {
 				if (instead.policy() != null) {
 					counts.add(counts(who, instead.policy(), plan, before));
@@ -220,37 +205,20 @@ public final class RateLimitsEndpoint {
 		return counts;
 	}
 
-	/** Returns the policy that counts requests that have not passed the login. */
-	private static Optional<Policy> beforeLogin(IdentifiedPolicy policy) {
-		return policy.plans().isEmpty() ? Optional.empty() : Optional.of(BeforeLogin.of(policy.policy()));
-	}
-
-	private boolean isUsed(Policy policy, Identifier identifier) {
-		return this.limiter.peek(RateLimitRequest.of(policy, identifier))
-			.statuses()
-			.stream()
-			.anyMatch((status) -> !status.resetAfter().isZero());
-	}
-
 	private CountsDescriptor counts(Identifier identifier, Policy policy, @Nullable String plan,
 			@Nullable Instant before) {
 		Decision decision = this.limiter.peek(RateLimitRequest.of(policy, identifier));
-		List<LogEntry> requests = null;
-		List<WindowCount> windows = null;
-		if (this.history != null && policy.algorithm().keepsEntries()) {
-			requests = this.history.entries(policy, identifier, MAX_REQUESTS, before);
-		}
-		if (this.history != null && policy.algorithm().keepsWindows()) {
-			windows = this.history.series(policy, identifier);
-		}
-		return CountsDescriptor.of(policy.name(), plan, identifier.toString(), decision, requests, windows);
+		RequestHistory history = this.history;
+		return CountsDescriptor.of(policy.name(), plan, identifier.toString(), decision,
+				(history != null && policy.algorithm().keepsEntries())
+						? history.entries(policy, identifier, MAX_REQUESTS, before) : null,
+				(history != null && policy.algorithm().keepsWindows()) ? history.series(policy, identifier) : null);
 	}
 
 	private WebEndpointResponse<Object> denied(@Nullable String identifier, @Nullable String policy,
 			@Nullable String size) {
 		if (this.denied == null) {
-			return error(WebEndpointResponse.STATUS_NOT_FOUND,
-					"Denied requests are not counted: ratelimit.most-denied.enabled is false.");
+			return notFound("Denied requests are not counted: ratelimit.most-denied.enabled is false.");
 		}
 		Identifier who = (identifier != null) ? identifier(identifier) : null;
 		return ok(Map.of(DENIED, this.denied.list(who, known(policy), size(size))));
@@ -258,64 +226,16 @@ public final class RateLimitsEndpoint {
 
 	/** Parses a size here, because Spring Boot answers other text without a body. */
 	private static int size(@Nullable String text) {
-		try {
-			int size = (text != null) ? Integer.parseInt(text) : DEFAULT_SIZE;
-			if (size >= 1 && size <= MostDenied.MAX_ENTRIES) {
-				return size;
-			}
-		}
-		catch (NumberFormatException ex) {
-			// Refused below, like a number that is out of range.
-		}
-		throw new IllegalArgumentException(
-				"Invalid size (%s): must be from 1 to %d.".formatted(text, MostDenied.MAX_ENTRIES));
+		return (text == null) ? DEFAULT_SIZE : parse("size", text, (each) -> {
+			int size = Integer.parseInt(each);
+			return (size >= 1 && size <= MostDenied.MAX_ENTRIES) ? size : null;
+		}, "must be from 1 to %s".formatted(MostDenied.MAX_ENTRIES));
 	}
 
-	private Identifier identifier(@Nullable String text) {
-		if (text == null) {
-			throw new IllegalArgumentException("Invalid identifier: must be given, such as ip:203.0.113.7.");
-		}
-		Identifier identifier = this.policies.parse(text);
-		if (this.hashed && HASH.matcher(identifier.value()).matches()) {
-			// It would be hashed again, and mean nobody.
-			throw new IllegalArgumentException(
-					"Invalid identifier (%s): is a hash. Name the identifier itself, such as ip:203.0.113.7."
-						.formatted(text));
-		}
-		return this.counted.apply(identifier);
-	}
-
-	/** Also knows the names of counts before the login, in which there may be blocks. */
-	private @Nullable String known(@Nullable String policy) {
-		if (policy == null || this.policies.all()
-			.values()
-			.stream()
-			.flatMap((each) -> beforeLogin(each).stream())
-			.anyMatch((each) -> each.name().equals(policy))) {
-			return policy;
-		}
-		return this.policies.require(policy).policy().name();
-	}
-
-	private BlockList blocks() {
-		if (this.blocks == null) {
-			throw new IllegalArgumentException("The store does not support blocks.");
-		}
-		return this.blocks;
-	}
-
-	/** Parses a time. A unit is required, because a number alone is ambiguous. */
+	/** A unit is required, because a number alone is ambiguous. */
 	private static Duration time(@Nullable String text) {
-		try {
-			if (text != null && !text.isEmpty() && !Character.isDigit(text.charAt(text.length() - 1))) {
-				return DurationStyle.detectAndParse(text);
-			}
-		}
-		catch (IllegalArgumentException | ArithmeticException ex) {
-			// Refused below, like any other text that is not a time.
-		}
-		throw new IllegalArgumentException(
-				"Invalid time (%s): must be a number with its unit, such as 30s, 15m, 1h or 7d.".formatted(text));
+		return parse("time", text, (each) -> each.matches(".*[^0-9]") ? DurationStyle.detectAndParse(each) : null,
+				"must be a number with its unit, such as 30s, 15m, 1h or 7d");
 	}
 
 	/** Parses a time as requests are shown with it. */
@@ -333,20 +253,51 @@ public final class RateLimitsEndpoint {
 			throw new IllegalArgumentException(
 					"Invalid before (%s): the policy '%s' keeps no log of requests.".formatted(text, policy));
 		}
+		return parse("before", text, Instant::parse,
+				"must be the time of a request, such as 2026-01-01T12:00:00.123456Z");
+	}
+
+	private static <T> T parse(String name, @Nullable String text, Function<String, @Nullable T> parser, String rule) {
 		try {
-			return Instant.parse(text);
+			T value = (text != null) ? parser.apply(text) : null;
+			if (value != null) {
+				return value;
+			}
 		}
-		catch (DateTimeParseException ex) {
+		catch (IllegalArgumentException | DateTimeException | ArithmeticException ex) {
+			// Refused below, like a value that is out of range.
+		}
+		throw new IllegalArgumentException("Invalid %s (%s): %s.".formatted(name, text, rule));
+	}
+
+	private Identifier identifier(@Nullable String text) {
+		if (text == null) {
+			throw new IllegalArgumentException("Invalid identifier: must be given, such as ip:203.0.113.7.");
+		}
+		Identifier identifier = this.policies.parse(text);
+		if (this.hashed && HASH.matcher(identifier.value()).matches()) {
+			// It would be hashed again, and mean nobody.
 			throw new IllegalArgumentException(
-					"Invalid before (%s): must be the time of a request, such as 2026-01-01T12:00:00.123456Z."
+					"Invalid identifier (%s): is a hash. Name the identifier itself, such as ip:203.0.113.7."
 						.formatted(text));
 		}
+		return this.counted.apply(identifier);
+	}
+
+	private @Nullable String known(@Nullable String policy) {
+		return (policy != null) ? this.policies.require(policy).policy().name() : null;
+	}
+
+	private BlockList blocks() {
+		if (this.blocks == null) {
+			throw new IllegalArgumentException("The store does not support blocks.");
+		}
+		return this.blocks;
 	}
 
 	private static WebEndpointResponse<Object> answer(String part, Supplier<WebEndpointResponse<Object>> operation) {
 		if (!PARTS.contains(part)) {
-			return error(WebEndpointResponse.STATUS_NOT_FOUND,
-					"There is no '%s', only %s.".formatted(part, String.join(", ", PARTS)));
+			return notFound("There is no '%s', only %s.".formatted(part, String.join(", ", PARTS)));
 		}
 		try {
 			return operation.get();
@@ -362,6 +313,10 @@ public final class RateLimitsEndpoint {
 
 	private static WebEndpointResponse<Object> ok(Object body) {
 		return new WebEndpointResponse<>(body);
+	}
+
+	private static WebEndpointResponse<Object> notFound(String message) {
+		return error(WebEndpointResponse.STATUS_NOT_FOUND, message);
 	}
 
 	private static WebEndpointResponse<Object> error(int status, String message) {

@@ -1,5 +1,9 @@
 package io.github.ratelimit.spring.actuate;
 
+import java.util.List;
+import java.util.stream.Collectors;
+
+import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.DelegatingRateLimiter;
 import io.github.ratelimit.RateLimitRequest;
@@ -7,32 +11,25 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.spring.RateLimiterDecorator;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Observes every call of the store that decides a request, as a span of the trace and a
- * timer.
+ * timer, with the key values {@code outcome} ({@code allowed}, {@code denied},
+ * {@code blocked}, {@code failed}) and {@code policies}, but no identifiers.
  * <p>
  * Safe for use by several threads.
  */
 final class StoreObservation implements RateLimiterDecorator {
 
-	private static final StoreObservationConvention DEFAULT = new DefaultStoreObservationConvention();
+	private static final String OUTCOME = "outcome";
+
+	/** Above this number, only the number of policies is given. */
+	private static final int MAX_NAMES = 3;
 
 	private final ObservationRegistry registry;
 
-	private final @Nullable StoreObservationConvention convention;
-
-	/**
-	 * Creates an observation.
-	 * @param registry the registry; nothing is observed if it is
-	 * {@link ObservationRegistry#NOOP}
-	 * @param convention names and describes the calls; {@code null} for the convention of
-	 * the registry, or the default if it has none
-	 */
-	public StoreObservation(ObservationRegistry registry, @Nullable StoreObservationConvention convention) {
+	StoreObservation(ObservationRegistry registry) {
 		this.registry = registry;
-		this.convention = convention;
 	}
 
 	@Override
@@ -41,18 +38,38 @@ final class StoreObservation implements RateLimiterDecorator {
 
 			@Override
 			public Decision tryAcquire(RateLimitRequest request) {
-				StoreObservationContext context = new StoreObservationContext(request);
-				return Observation
-					.createNotStarted(StoreObservation.this.convention, DEFAULT, () -> context,
-							StoreObservation.this.registry)
-					.observe(() -> {
+				Observation observation = observation(request.charges());
+				return observation.observe(() -> {
+					String outcome = "failed";
+					try {
 						Decision decision = super.tryAcquire(request);
-						context.setDecision(decision);
+						outcome = outcome(decision);
 						return decision;
-					});
+					}
+					finally {
+						observation.lowCardinalityKeyValue(OUTCOME, outcome);
+					}
+				});
 			}
 
 		};
+	}
+
+	private Observation observation(List<Charge> charges) {
+		String policies = (charges.size() > MAX_NAMES) ? charges.size() + " policies"
+				: charges.stream().map((charge) -> charge.policy().name()).collect(Collectors.joining(", "));
+		// The meter of calls in progress is tagged before they are decided.
+		return Observation.createNotStarted("ratelimit.store", this.registry)
+			.contextualName("ratelimit " + policies)
+			.lowCardinalityKeyValue("policies", policies)
+			.lowCardinalityKeyValue(OUTCOME, "unknown");
+	}
+
+	private static String outcome(Decision decision) {
+		if (decision.allowed()) {
+			return "allowed";
+		}
+		return (decision.blockedFor() != null) ? "blocked" : "denied";
 	}
 
 }

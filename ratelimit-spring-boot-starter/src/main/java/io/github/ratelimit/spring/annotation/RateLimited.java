@@ -12,74 +12,41 @@ import org.springframework.aot.hint.annotation.Reflective;
 import org.springframework.core.annotation.AliasFor;
 
 /**
- * Limits how often a method is called. Put it on methods of Spring beans. On a class, all
- * non-private methods share one quota, except those that are annotated themselves. Static
- * methods, and inherited methods that are final, are not limited by the annotation of a
- * class.
- * <p>
- * The annotation names a policy from the configuration, or declares limits inline. A
- * policy declared inline is named after its class and method ({@code
- * SearchController.search}), or after its class if the class is annotated, unless it has
- * a {@link #name()}.
- * <p>
- * Several annotations on one method or class, including composed ones, are decided
+ * Limits how often a method of a Spring bean is called, by a policy of the configuration
+ * or by limits declared inline. Several annotations, composed ones included, are decided
  * together, all or nothing.
  * <p>
- * The annotation is inherited from superclasses and interfaces, and by methods that
- * override or implement an annotated method, also with other type arguments. The nearest
- * annotation wins: an annotation on a method replaces those on the methods that it
- * overrides or implements, and the one on its class. A policy declared inline on an
- * inherited method has a separate count for each class that inherits it. Class-based and
- * interface-based proxies are supported. If an annotated method cannot be intercepted,
- * for example because it is private or final, the application fails at startup.
+ * On a class, the methods that others call share one quota, except those that are
+ * annotated themselves: of a controller those that handle requests or messages, of any
+ * other class all that are neither private nor static, nor callbacks. The nearest
+ * annotation counts, also those of superclasses, interfaces and overridden methods. If an
+ * annotated method cannot be intercepted, for example because it is private or final, the
+ * application fails at startup.
+ * <p>
+ * A policy declared inline is named after its class and method ({@code
+ * SearchController.search}), or after its class if the class is annotated, unless it has
+ * a {@link #name()}. Each class that inherits an annotated method has its own count.
  * <p>
  * A denied call throws {@link io.github.ratelimit.spring.RateLimitExceededException
  * RateLimitExceededException}, and the method is not called. If the store fails and the
  * policy denies calls in that case, {@link io.github.ratelimit.StoreException
- * StoreException} is thrown.
+ * StoreException} is thrown. If the declared result is a {@code CompletableFuture}, a
+ * {@code CompletionStage}, or a type that Spring's {@code ReactiveAdapterRegistry} knows,
+ * such as {@code Mono} and {@code Flux}, these exceptions are its error instead. A
+ * publisher is decided on each subscription, for the caller that got it.
  * <p>
- * If the declared result is a {@code CompletableFuture}, a {@code CompletionStage}, or a
- * type that Spring's {@code ReactiveAdapterRegistry} knows, such as {@code Mono} and
- * {@code Flux}, these exceptions are its error, and are never thrown. A future is decided
- * when the method is called. A publisher is decided on each subscription, which calls the
- * method if it is allowed; its arguments and the identifiers of the caller are those of
- * the call that returned the publisher. Publishers need Reactor on the class path.
- * <p>
- * A {@code suspend} function of Kotlin is decided when it is called, or each time that
- * its {@code Flow} is collected. It throws these exceptions. It needs
- * {@code kotlinx-coroutines-reactor} and {@code kotlin-reflect} on the class path.
- * <p>
- * The limit is applied before other advice of the method, such as transactions, caching
- * and method security: cached and unauthorized calls are counted.
- * {@code ratelimit.method.order} changes that. On the same method, {@code @Retryable},
- * {@code @ConcurrencyLimit} and {@code @Async} are always applied after the limit: a
- * retried call is counted once, a denied call does not wait, and the calling thread
- * receives the exception, or a failed future.
- * <p>
- * Every call is counted, even if the path of the web request was counted too: a policy
- * with both the path and an annotation on the method counts twice.
- * <p>
- * Only calls through the proxy are intercepted, as with {@code @Transactional}: a call
- * from another method of the same object is not limited.
- * <p>
- * Outside of a web request, and in calls from an {@code @Async} method, only these
- * identifiers are known: expressions, {@code global}, and {@code user} if Spring Security
- * has one on the thread. Calls without any of the identifiers of their policy share one
- * count.
+ * Every call through the proxy is counted, before any other advice such as transactions,
+ * caching and method security, also if the path of the web request was counted too. A
+ * call from another method of the same object is not limited, as with
+ * {@code @Transactional}.
  * <p>
  * All strings may contain placeholders, such as <code>${search.limit}</code>, which are
- * resolved when the application starts.
- * <p>
- * Expressions are written in the Spring Expression Language. They can read the arguments
- * of the call and nothing else: by name, such as {@code #rows}, if the code was compiled
- * with {@code -parameters}, and always by index, as {@code #a0} or {@code #p0}. They
- * cannot use types, beans, constructors or assignments. The application fails at startup
- * if an expression uses a property or method that a final type does not have. Objects of
- * other types may have more members than their declared type, so that only a name that is
- * almost one of these is refused. If an expression fails for a call, or returns an
- * invalid value, {@link io.github.ratelimit.spring.RateLimitedExpressionException
- * RateLimitedExpressionException} is thrown, and the method is not called; this is logged
- * once.
+ * resolved when the application starts. Expressions are written in the Spring Expression
+ * Language, and can read the arguments of the call and nothing else: by name, such as
+ * {@code #rows}, if the code was compiled with {@code -parameters}, and always by index,
+ * as {@code #a0} or {@code #p0}. If one fails, or returns an invalid value,
+ * {@link io.github.ratelimit.spring.RateLimitedExpressionException
+ * RateLimitedExpressionException} is thrown, and the method is not called.
  *
  * @since 0.1
  */

@@ -1,16 +1,18 @@
 package io.github.ratelimit.spring.client;
 
+import java.time.InstantSource;
 import java.util.function.Function;
 
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.OutgoingRateLimits;
 import io.github.ratelimit.spring.PolicyLimiter;
-import io.github.ratelimit.spring.policy.PolicyDecisions;
-import io.github.ratelimit.spring.policy.PolicyEnforcer;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.config.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.decide.Decider;
+import io.github.ratelimit.spring.decide.PolicyEnforcer;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -37,12 +39,13 @@ public final class RateLimitClientAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	@ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
-	OutgoingRateLimits rateLimitOutgoing(ConfiguredPolicies policies, PolicyDecisions decisions,
+	OutgoingRateLimits rateLimitOutgoing(ConfiguredPolicies policies, Decider decider,
 			ObjectProvider<PolicyLimiter> limiters, ObjectProvider<PolicyEnforcer> enforcer, RateLimiter store) {
 		PolicyLimiter limiter = limiters.getObject();
-		BlockList blocks = (store instanceof BlockList list) ? decisions.leases().watchBlocks(list) : null;
-		return new PolicyOutgoingLimits(policies, decisions::current, limiter,
-				SingletonSupplier.of(enforcer::getObject), new RequestedWaits(limiter, blocks, System::nanoTime));
+		BlockList blocks = (store instanceof BlockList list) ? decider.leases().watchBlocks(list) : null;
+		return new PolicyOutgoingLimits(policies, decider::current, limiter, SingletonSupplier.of(enforcer::getObject),
+				new RequestedWaits(limiter, blocks, !(store instanceof MemoryRateLimiter), System::nanoTime),
+				InstantSource.system());
 	}
 
 	@Bean

@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Remembers who has to wait because another service has said so: as blocks in the store,
- * for all instances, or in memory if the store does not keep them.
+ * Remembers who has to wait because another service has said so: in memory, whatever
+ * becomes of the store, and in the store for all instances, if it can keep that.
  * <p>
  * Safe for use by several threads.
  */
@@ -31,9 +31,11 @@ final class RequestedWaits {
 
 	private final @Nullable BlockList blocks;
 
+	private final boolean fails;
+
 	private final LongSupplier nanoTime;
 
-	/** Ends of waits that are not blocks in the store, by {@link System#nanoTime()}. */
+	/** Ends of waits, by {@link System#nanoTime()}. */
 	private final Cache<Key, Long> ends = Caffeine.newBuilder()
 		.executor(Runnable::run)
 		.maximumSize(MOST_REMEMBERED)
@@ -42,54 +44,50 @@ final class RequestedWaits {
 
 	/**
 	 * Creates a memory.
-	 * @param limiter knows the present blocks
-	 * @param blocks keeps blocks; {@code null} if the store does not
+	 * @param limiter knows the present waits of the store
+	 * @param blocks keeps waits in the store; {@code null} if it does not
+	 * @param fails whether the store may lose waits; if not, it alone keeps them, by its
+	 * clock
 	 * @param nanoTime the time, as from {@link System#nanoTime()}
 	 */
-	RequestedWaits(PolicyLimiter limiter, @Nullable BlockList blocks, LongSupplier nanoTime) {
+	RequestedWaits(PolicyLimiter limiter, @Nullable BlockList blocks, boolean fails, LongSupplier nanoTime) {
 		this.limiter = limiter;
 		this.blocks = blocks;
+		this.fails = fails;
 		this.nanoTime = nanoTime;
 	}
 
 	/** Denies the calls of an identifier for a time, unless they are for longer. */
 	void add(String policy, Identifier identifier, Duration wait, String reason) {
-		if (!block(policy, identifier, wait, reason)) {
-			long end = this.nanoTime.getAsLong() + wait.toNanos();
-			Long last = this.ends.asMap()
-				.merge(new Key(policy, identifier), end, (one, other) -> (one - other > 0) ? one : other);
-			log(policy, wait, reason + ", this instance only", last == end);
+		long end = this.nanoTime.getAsLong() + wait.toNanos();
+		boolean longer = !this.fails || this.ends.asMap()
+			.merge(new Key(policy, identifier), end, (one, other) -> (one - other > 0) ? one : other) == end;
+		String where = keepInStore(policy, identifier, wait) ? "" : ", this instance only";
+		if (longer) {
+			// Not the identifier, which may be personal.
+			logger.info("The policy '{}' denies the calls of an identifier for {}: {}{}", policy, wait, reason, where);
 		}
 	}
 
-	private boolean block(String policy, Identifier identifier, Duration wait, String reason) {
+	private boolean keepInStore(String policy, Identifier identifier, Duration wait) {
 		if (this.blocks == null) {
 			return false;
 		}
 		try {
-			Duration blocked = this.limiter.peek(Use.of(policy, identifier).withCost(0)).blockedFor();
-			boolean longer = blocked == null || blocked.compareTo(wait) < 0;
-			if (longer) {
-				this.blocks.block(identifier, policy, wait, reason);
+			Duration present = this.limiter.peek(Use.of(policy, identifier).withCost(0)).blockedFor();
+			if (present == null || present.compareTo(wait) < 0) {
+				this.blocks.pause(identifier, policy, wait);
 			}
-			log(policy, wait, reason, longer);
 			return true;
 		}
 		catch (StoreException ex) {
-			logger.debug("The store did not keep a block", ex);
+			logger.debug("The store did not keep a wait", ex);
 			return false;
 		}
 	}
 
-	/** Does not log the identifier, which may be personal. */
-	private static void log(String policy, Duration wait, String reason, boolean longer) {
-		if (longer) {
-			logger.info("The policy '{}' denies the calls of an identifier for {}: {}", policy, wait, reason);
-		}
-	}
-
 	/**
-	 * Returns how long an identifier has to wait that the store does not know of.
+	 * Returns how long an identifier has to wait, as far as this instance was told.
 	 * @return the time; {@code null} if it has not
 	 */
 	@Nullable Duration remaining(String policy, Identifier identifier) {

@@ -2,10 +2,8 @@ package io.github.ratelimit.spring.expression;
 
 import java.util.Collection;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 
 import org.jspecify.annotations.Nullable;
 
@@ -13,27 +11,11 @@ import org.springframework.core.ResolvableType;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.PropertyAccessor;
-import org.springframework.expression.spel.SpelNode;
-import org.springframework.expression.spel.ast.Assign;
-import org.springframework.expression.spel.ast.BeanReference;
-import org.springframework.expression.spel.ast.CompoundExpression;
-import org.springframework.expression.spel.ast.ConstructorReference;
-import org.springframework.expression.spel.ast.FunctionReference;
-import org.springframework.expression.spel.ast.Indexer;
-import org.springframework.expression.spel.ast.InlineMap;
-import org.springframework.expression.spel.ast.MethodReference;
-import org.springframework.expression.spel.ast.OpDec;
-import org.springframework.expression.spel.ast.OpInc;
-import org.springframework.expression.spel.ast.Projection;
-import org.springframework.expression.spel.ast.PropertyOrFieldReference;
-import org.springframework.expression.spel.ast.Selection;
-import org.springframework.expression.spel.ast.StringLiteral;
-import org.springframework.expression.spel.ast.TypeReference;
-import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.DataBindingPropertyAccessor;
 import org.springframework.expression.spel.support.SimpleEvaluationContext;
+import org.springframework.util.ClassUtils;
 
 /**
  * An expression that can only read its variables: no types, beans, constructors or
@@ -48,12 +30,6 @@ public final class ReadOnlyExpression {
 
 	private static final SpelExpressionParser parser = new SpelExpressionParser();
 
-	private static final List<Class<? extends SpelNode>> FORBIDDEN = List.of(TypeReference.class, BeanReference.class,
-			ConstructorReference.class, FunctionReference.class, Assign.class, OpInc.class, OpDec.class);
-
-	private static final List<Class<? extends SpelNode>> OF_AN_OBJECT = List.of(PropertyOrFieldReference.class,
-			MethodReference.class, Indexer.class, Projection.class, Selection.class);
-
 	/** Remembers the properties that it has found, for all evaluations. */
 	private final PropertyAccessor properties = DataBindingPropertyAccessor.forReadOnlyAccess();
 
@@ -61,24 +37,23 @@ public final class ReadOnlyExpression {
 
 	private final @Nullable Class<?> type;
 
-	private final Set<String> variables = new TreeSet<>();
+	/** The variables that it reads, with the members of each. */
+	private final Map<String, Set<String>> read;
 
-	private final Set<String> members;
+	private final Set<String> members = new HashSet<>();
 
 	private ReadOnlyExpression(SpelExpression expression, Variables known) {
 		this.expression = expression;
-		new Check(known).check(expression.getAST(), false, false);
-		this.members = members(expression.getAST(), new HashSet<>());
-		Class<?> type = new ExpressionTypes(known).find(expression.getAST()).resolve();
-		this.type = (type != null) ? ExpressionTypes.wrapper(type) : null;
+		ExpressionCheck check = new ExpressionCheck(known);
+		Class<?> type = check.check(expression.getAST(), false).resolve();
+		this.type = (type != null) ? ClassUtils.resolvePrimitiveIfNecessary(type) : null;
+		this.read = check.read();
+		ExpressionCheck.addMembers(expression.getAST(), this.members);
 	}
 
 	/**
 	 * Parses an expression.
 	 * @param kind what the expression is, for messages
-	 * @param text the expression
-	 * @param variables the variables that it may read
-	 * @return the expression
 	 * @throws IllegalArgumentException if the expression is empty, cannot be parsed, uses
 	 * something that is not allowed, or a property or method that its object certainly
 	 * does not have
@@ -99,57 +74,43 @@ public final class ReadOnlyExpression {
 	}
 
 	/**
-	 * Returns the names of the properties and methods in an expression.
-	 * @return the names; empty if the expression cannot be parsed
+	 * Returns the names of the properties and methods in an expression; none if it cannot
+	 * be parsed.
 	 */
 	static Set<String> members(String text) {
+		Set<String> members = new HashSet<>();
 		try {
-			return members(parser.parseRaw(text).getAST(), new HashSet<>());
+			ExpressionCheck.addMembers(parser.parseRaw(text).getAST(), members);
 		}
 		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
-			return Set.of();
+			members.clear();
 		}
-	}
-
-	private static Set<String> members(SpelNode node, Set<String> names) {
-		if (node instanceof PropertyOrFieldReference property) {
-			names.add(property.getName());
-		}
-		else if (node instanceof MethodReference method) {
-			names.add(method.getName());
-		}
-		else if (node instanceof Indexer && node.getChildCount() == 1
-				&& node.getChild(0) instanceof StringLiteral literal) {
-			// An index is the name of a property unless the object is a map.
-			names.add(String.valueOf(literal.getLiteralValue().getValue()));
-		}
-		for (int i = 0; i < node.getChildCount(); i++) {
-			members(node.getChild(i), names);
-		}
-		return names;
+		return members;
 	}
 
 	/**
-	 * Returns the variables that the expression reads.
-	 * @return their names without {@code #}; may be empty
+	 * Returns the names of the variables that the expression reads, without {@code #}.
 	 */
 	public Set<String> variables() {
-		return Set.copyOf(this.variables);
+		return this.read.keySet();
 	}
 
 	/**
-	 * Returns whether the expression uses one of some properties or methods.
-	 * @param names the names of properties and methods
-	 * @return whether it uses one of them, on any object
+	 * Returns the names of the properties and methods of a variable that the expression
+	 * reads, without those of what they return.
 	 */
+	public Set<String> membersOf(String variable) {
+		return this.read.getOrDefault(variable, Set.of());
+	}
+
+	/** Returns whether the expression reads one of some members, of any object. */
 	public boolean namesAny(Collection<String> names) {
 		return names.stream().anyMatch(this.members::contains);
 	}
 
 	/**
-	 * Returns the type of the value.
-	 * @return the type, a wrapper instead of a primitive one; {@code null} if it is known
-	 * only by evaluation
+	 * Returns the type of the value, a wrapper instead of a primitive one; {@code null}
+	 * if it is known only by evaluation.
 	 */
 	public @Nullable Class<?> type() {
 		return this.type;
@@ -157,23 +118,8 @@ public final class ReadOnlyExpression {
 
 	/**
 	 * Evaluates the expression.
-	 * @param values the values of the variables, by their names without {@code #}; may
-	 * hold {@code null}
-	 * @return the value
-	 * @throws EvaluationException if a property or method does not exist; exceptions of
-	 * the methods that it calls are passed on
-	 */
-	public @Nullable Object evaluate(Map<String, ? extends @Nullable Object> values) {
-		return evaluate(values, Object.class);
-	}
-
-	/**
-	 * Evaluates the expression.
-	 * @param <T> the type of the value
-	 * @param values the values of the variables, by their names without {@code #}; may
-	 * hold {@code null}
+	 * @param values the values of the variables, by their names without {@code #}
 	 * @param type the type to convert the value to
-	 * @return the value
 	 * @throws EvaluationException if a property or method does not exist, or the value
 	 * cannot be converted; exceptions of the methods that it calls are passed on
 	 */
@@ -202,57 +148,6 @@ public final class ReadOnlyExpression {
 	 * the type does not have
 	 */
 	public record Variables(Map<String, ResolvableType> types, String description, boolean servlets) {
-
-	}
-
-	/** Walks an expression. */
-	private final class Check {
-
-		private final Variables known;
-
-		Check(Variables known) {
-			this.known = known;
-		}
-
-		/**
-		 * Checks a part of the expression.
-		 * @param node the part
-		 * @param chained whether it follows an object, as after a dot
-		 * @param element whether it may refer to an element, as in a selection
-		 */
-		void check(SpelNode node, boolean chained, boolean element) {
-			if (FORBIDDEN.contains(node.getClass())) {
-				throw invalid("is not allowed", node);
-			}
-			if (node instanceof VariableReference) {
-				checkVariable(node, element);
-			}
-			if (!chained && !element && OF_AN_OBJECT.contains(node.getClass())) {
-				throw invalid("does not follow a variable", node);
-			}
-			// The arguments of a method do not belong to its object.
-			boolean within = element || node instanceof Projection || node instanceof Selection;
-			for (int i = 0; i < node.getChildCount(); i++) {
-				boolean keyOfMap = node instanceof InlineMap && i % 2 == 0;
-				check(node.getChild(i), keyOfMap || (node instanceof CompoundExpression && i > 0), within);
-			}
-		}
-
-		private void checkVariable(SpelNode node, boolean element) {
-			String name = node.toStringAST().substring(1);
-			if (name.equals("this") && element) {
-				return;
-			}
-			if (!this.known.types().containsKey(name)) {
-				throw invalid("is not allowed", node);
-			}
-			ReadOnlyExpression.this.variables.add(name);
-		}
-
-		private IllegalArgumentException invalid(String problem, SpelNode node) {
-			return new IllegalArgumentException("%s %s; it may only read properties and methods of %s"
-				.formatted(node.toStringAST(), problem, this.known.description()));
-		}
 
 	}
 

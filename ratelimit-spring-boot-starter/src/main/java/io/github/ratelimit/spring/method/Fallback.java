@@ -24,12 +24,6 @@ import org.springframework.util.ReflectionUtils;
  */
 record Fallback(Method method, int parameters, boolean takesException) {
 
-	/**
-	 * Finds the fallback of a method.
-	 * @param name the name of the fallback
-	 * @param method the limited method
-	 * @param type the class of the object
-	 */
 	static Fallback find(String name, Method method, Class<?> type) {
 		List<Method> named = Arrays.stream(ReflectionUtils.getUniqueDeclaredMethods(type))
 			.filter((candidate) -> candidate.getName().equals(name) && !candidate.isSynthetic())
@@ -44,7 +38,7 @@ record Fallback(Method method, int parameters, boolean takesException) {
 				List<Class<?>> own = parameters(candidate, type);
 				if (own.size() == parameters.size() + extra && own.subList(0, parameters.size()).equals(parameters)
 						&& (extra == 0 || own.get(parameters.size()) == RateLimitExceededException.class)
-						&& returnsWhat(method, candidate, type)) {
+						&& ClassUtils.isAssignable(returned(method, type), returned(candidate, type))) {
 					return new Fallback(candidate, parameters.size(), extra == 1);
 				}
 			}
@@ -62,7 +56,7 @@ record Fallback(Method method, int parameters, boolean takesException) {
 	 * Calls the fallback. The result of a suspend function is a publisher, as that of
 	 * {@code MethodInvocation.proceed()}.
 	 */
-	@Nullable Object call(Object target, @Nullable Object[] arguments, RateLimitExceededException ex) throws Throwable {
+	@Nullable Object call(@Nullable Object target, @Nullable Object[] arguments, RateLimitExceededException ex) throws Throwable {
 		List<@Nullable Object> own = new ArrayList<>(Arrays.asList(arguments).subList(0, this.parameters));
 		if (this.takesException) {
 			own.add(ex);
@@ -73,16 +67,12 @@ record Fallback(Method method, int parameters, boolean takesException) {
 		return AopUtils.invokeJoinpointUsingReflection(target, this.method, own.toArray());
 	}
 
-	private static boolean returnsWhat(Method method, Method candidate, Class<?> type) {
-		return ClassUtils.isAssignable(returned(method, type), returned(candidate, type));
-	}
-
 	private static Class<?> returned(Method method, Class<?> type) {
 		return ResolvableType.forMethodReturnType(method, type).toClass();
 	}
 
 	private static List<Class<?>> parameters(Method method, Class<?> type) {
-		return DeclaredParameters.types(method, type).stream().<Class<?>>map(ResolvableType::toClass).toList();
+		return MethodExpression.parameters(method, type).stream().<Class<?>>map(ResolvableType::toClass).toList();
 	}
 
 }

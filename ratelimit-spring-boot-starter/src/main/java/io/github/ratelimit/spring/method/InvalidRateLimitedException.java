@@ -6,17 +6,17 @@ import java.lang.reflect.Modifier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.util.StringUtils;
 
 /**
  * Thrown at startup if a {@code @RateLimited} annotation cannot be enforced.
  */
-class InvalidRateLimitedException extends RuntimeException {
+final class InvalidRateLimitedException extends RuntimeException {
 
 	@Serial
 	private static final long serialVersionUID = 1L;
-
-	private final String place;
 
 	private final String action;
 
@@ -25,18 +25,13 @@ class InvalidRateLimitedException extends RuntimeException {
 	 * @param place the class or method with the annotation
 	 * @param reason what is wrong with the annotation
 	 */
-	public InvalidRateLimitedException(String place, IllegalArgumentException reason) {
+	InvalidRateLimitedException(String place, IllegalArgumentException reason) {
 		this(place, reason, "Correct the annotation on " + place + ".");
 	}
 
 	private InvalidRateLimitedException(String place, IllegalArgumentException reason, String action) {
 		super("Invalid @RateLimited on %s: %s".formatted(place, reason.getMessage()), reason);
-		this.place = place;
 		this.action = action;
-	}
-
-	static InvalidRateLimitedException of(String place, String reason) {
-		return new InvalidRateLimitedException(place, new IllegalArgumentException(reason));
 	}
 
 	/**
@@ -59,16 +54,13 @@ class InvalidRateLimitedException extends RuntimeException {
 				"make the method %s, or annotate a method that other beans call".formatted(modifiers));
 	}
 
-	/**
-	 * Returns the class or method with the annotation.
-	 * @return a name such as {@code com.example.SearchController.search}
-	 */
-	public String getPlace() {
-		return this.place;
-	}
+	static final class Analyzer extends AbstractFailureAnalyzer<InvalidRateLimitedException> {
 
-	String getAction() {
-		return this.action;
+		@Override
+		protected FailureAnalysis analyze(Throwable rootFailure, InvalidRateLimitedException cause) {
+			return new FailureAnalysis(cause.getMessage(), cause.action, cause);
+		}
+
 	}
 
 }

@@ -3,10 +3,8 @@ package io.github.ratelimit.spring.method;
 import java.lang.reflect.Method;
 import java.util.List;
 
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-
 import org.springframework.aop.Advisor;
+import org.springframework.aop.Pointcut;
 import org.springframework.aop.PointcutAdvisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
@@ -21,18 +19,7 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
  * <p>
  * It is not ordered, so that it runs after the ordered post-processors.
  */
-final class LimitBeforeOtherAdvice implements BeanPostProcessor {
-
-	private static final Logger logger = LoggerFactory.getLogger(LimitBeforeOtherAdvice.class);
-
-	private final RateLimitedAdvisor advisor;
-
-	private final RateLimitedBeanCheck check;
-
-	LimitBeforeOtherAdvice(RateLimitedAdvisor advisor, RateLimitedBeanCheck check) {
-		this.advisor = advisor;
-		this.check = check;
-	}
+record LimitBeforeOtherAdvice(RateLimitedAdvisor advisor, RateLimitedBeanCheck check) implements BeanPostProcessor {
 
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String name) {
@@ -42,17 +29,11 @@ final class LimitBeforeOtherAdvice implements BeanPostProcessor {
 			List<Advisor> added = List.of(advised.getAdvisors()).subList(0, advised.indexOf(this.advisor) - position);
 			advised.replaceAdvisor(this.advisor, limit(added, false));
 			advised.addAdvisor(0, limit(added, true));
-			if (position > 0) {
-				logger.info("{} of the bean '{}' is applied after the limit of the same method, whatever the order is",
-						added.get(0).getAdvice().getClass().getSimpleName(), name);
-			}
 		}
 		return bean;
 	}
 
-	/**
-	 * Returns the limit of the methods with the added advice, or of the others.
-	 */
+	/** Returns the limit of the methods with the added advice, or of the others. */
 	private Advisor limit(List<Advisor> added, boolean advised) {
 		return new DefaultPointcutAdvisor(new StaticMethodMatcherPointcut() {
 
@@ -66,8 +47,8 @@ final class LimitBeforeOtherAdvice implements BeanPostProcessor {
 	}
 
 	private static boolean isFor(Advisor advisor, Method method, Class<?> type) {
-		return !(advisor instanceof PointcutAdvisor pointcut) || (pointcut.getPointcut().getClassFilter().matches(type)
-				&& pointcut.getPointcut().getMethodMatcher().matches(method, type));
+		Pointcut pointcut = (advisor instanceof PointcutAdvisor known) ? known.getPointcut() : Pointcut.TRUE;
+		return pointcut.getClassFilter().matches(type) && pointcut.getMethodMatcher().matches(method, type);
 	}
 
 }

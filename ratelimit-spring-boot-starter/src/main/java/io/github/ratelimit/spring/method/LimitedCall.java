@@ -1,15 +1,12 @@
 package io.github.ratelimit.spring.method;
 
-import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.Supplier;
 
-import io.github.ratelimit.Decision;
 import io.github.ratelimit.spring.RateLimitExceededException;
-import io.github.ratelimit.spring.policy.PolicyEnforcer;
-import io.github.ratelimit.spring.policy.PolicyUse;
+import io.github.ratelimit.spring.decide.Decided;
+import io.github.ratelimit.spring.decide.PolicyEnforcer;
+import io.github.ratelimit.spring.decide.PolicyUse;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
@@ -17,93 +14,52 @@ import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 
 /**
- * A call of a limited method that is not decided yet.
- *
- * @param operation the method
- * @param target the object that it is called on
- * @param invocation the call
- * @param enforcer decides
+ * A call of a limited method.
  */
-record LimitedCall(RateLimitedOperation operation, Object target, MethodInvocation invocation,
-		PolicyEnforcer enforcer) {
+record LimitedCall(LimitedMethod method, MethodInvocation invocation, PolicyEnforcer enforcer) {
 
 	/**
-	 * Decides, and returns what answers the call: the method or its fallback.
+	 * Decides.
 	 * @throws RateLimitExceededException if the call is denied and there is no fallback
 	 */
-	Answer decide() {
-		return answer((atEnd) -> this.enforcer.enforce(uses(), atEnd), this.invocation::proceed);
+	Decided decide() {
+		return answered(this.enforcer.enforce(uses()));
 	}
 
 	/**
 	 * Finds the caller on the current thread. The result may be used on any thread, and
 	 * decides each time as {@link #decide()} does.
 	 */
-	Supplier<Answer> prepare() {
-		Function<Consumer<Runnable>, Decision> decision = this.enforcer.prepare(uses());
-		return () -> answer(decision, this::proceedAgain);
+	Supplier<Decided> prepare() {
+		Supplier<Decided> decided = this.enforcer.prepare(uses());
+		return () -> answered(decided.get());
 	}
 
 	private List<PolicyUse> uses() {
-		return this.operation.uses(this.invocation.getArguments());
+		return this.method.uses(this.invocation.getArguments());
+	}
+
+	private Decided answered(Decided decided) {
+		if (!decided.allowed() && this.method.fallback() == null) {
+			throw new RateLimitExceededException(decided.decision());
+		}
+		return decided;
 	}
 
 	/**
-	 * Calls the method, as often as needed. The advice that follows, like that of
-	 * AspectJ, may ask for the invocation of its thread.
+	 * Calls the method, or its fallback. The caller ends what was decided.
+	 * @param again whether it may be called again, and by other threads
 	 */
-	private @Nullable Object proceedAgain() throws Throwable {
-		return ExposeInvocationInterceptor.INSTANCE.invoke(((ProxyMethodInvocation) this.invocation).invocableClone());
-	}
-
-	private Answer answer(Function<Consumer<Runnable>, Decision> decide, Method allowed) {
-		List<Runnable> atEnd = new ArrayList<>(0);
-		Decision decision = decide.apply(atEnd::add);
-		if (decision.allowed()) {
-			return new Answer(allowed, atEnd);
+	@Nullable Object answer(Decided decided, boolean again) throws Throwable {
+		Fallback fallback = this.method.fallback();
+		if (!decided.allowed() && fallback != null) {
+			return fallback.call(this.invocation.getThis(), this.invocation.getArguments(),
+					new RateLimitExceededException(decided.decision()));
 		}
-		RateLimitExceededException denied = new RateLimitExceededException(decision);
-		Fallback fallback = this.operation.fallback();
-		if (fallback == null) {
-			throw denied;
-		}
-		return new Answer(() -> fallback.call(this.target, this.invocation.getArguments(), denied), atEnd);
-	}
-
-	/** The method or its fallback. */
-	@FunctionalInterface
-	private interface Method {
-
-		@Nullable Object call() throws Throwable;
-
-	}
-
-	/**
-	 * What answers a call.
-	 *
-	 * @param method the method or its fallback
-	 * @param atEnd what must run when the call has ended; usually empty
-	 */
-	record Answer(Method method, List<Runnable> atEnd) {
-
-		/** Calls the method. The caller notes its {@link #end()}. */
-		@Nullable Object get() throws Throwable {
-			return this.method.call();
-		}
-
-		/**
-		 * Notes that the call has ended. Has no effect the second time. What runs then
-		 * may wait for the store, so no lock is held, which would pin a virtual thread.
-		 */
-		void end() {
-			List<Runnable> ended;
-			synchronized (this.atEnd) {
-				ended = List.copyOf(this.atEnd);
-				this.atEnd.clear();
-			}
-			ended.forEach(Runnable::run);
-		}
-
+		// The advice that follows, like that of AspectJ, may ask for the invocation of
+		// its thread.
+		return again ? ExposeInvocationInterceptor.INSTANCE
+			.invoke(((ProxyMethodInvocation) this.invocation).invocableClone()) : this.invocation.proceed();
 	}
 
 }

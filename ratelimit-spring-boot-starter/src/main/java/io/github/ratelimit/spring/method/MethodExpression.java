@@ -1,17 +1,26 @@
 package io.github.ratelimit.spring.method;
 
+import java.lang.reflect.Method;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.github.ratelimit.spring.RateLimitedExpressionException;
 import io.github.ratelimit.spring.expression.ReadOnlyExpression;
+import io.github.ratelimit.spring.expression.ReadOnlyExpression.Variables;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.ResolvableType;
 import org.springframework.expression.spel.SpelEvaluationException;
 
 /**
@@ -35,18 +44,55 @@ final class MethodExpression {
 
 	private final AtomicBoolean failed = new AtomicBoolean();
 
-	/**
-	 * Creates an expression.
-	 * @param indexes the indexes of the parameters, by their names
-	 * @param attribute the attribute of the annotation
-	 * @param place names the annotation in messages
-	 */
-	MethodExpression(ReadOnlyExpression expression, Map<String, Integer> indexes, String attribute, String place) {
+	private MethodExpression(ReadOnlyExpression expression, Map<String, Integer> indexes, String attribute,
+			String place) {
 		this.expression = expression;
 		this.indexes = new HashMap<>(indexes);
 		this.indexes.keySet().retainAll(expression.variables());
 		this.attribute = attribute;
 		this.place = place;
+	}
+
+	/**
+	 * Parses an expression.
+	 * @param attribute the attribute of the annotation
+	 * @param method the method whose parameters it may read
+	 * @param type the class of the object
+	 * @param place names the annotation in messages
+	 * @throws IllegalArgumentException if no call can evaluate it
+	 */
+	static MethodExpression parse(String attribute, String text, Method method, Class<?> type, String place) {
+		List<ResolvableType> types = parameters(method, type);
+		@Nullable String[] names = new DefaultParameterNameDiscoverer().getParameterNames(method);
+		Map<String, Integer> indexes = new LinkedHashMap<>();
+		for (int i = 0; i < types.size(); i++) {
+			indexes.put("a" + i, i);
+			indexes.put("p" + i, i);
+			if (names != null && i < names.length && names[i] != null) {
+				indexes.put(names[i], i);
+			}
+		}
+		String description = indexes.isEmpty() ? "parameters, but %s has none".formatted(method.toGenericString())
+				: "the parameters %s of %s%s".formatted(
+						indexes.keySet().stream().map("#"::concat).collect(Collectors.joining(", ")),
+						method.toGenericString(),
+						(names != null) ? "" : " (compile with -parameters to use their names)");
+		Map<String, ResolvableType> known = indexes.entrySet()
+			.stream()
+			.collect(Collectors.toMap(Map.Entry::getKey, (each) -> types.get(each.getValue())));
+		return new MethodExpression(ReadOnlyExpression.parse(attribute, text, new Variables(known, description, false)),
+				indexes, attribute, place);
+	}
+
+	/**
+	 * Returns the types of the parameters that the source of a method declares, without
+	 * the continuation of a suspend function.
+	 */
+	static List<ResolvableType> parameters(Method method, Class<?> type) {
+		int count = method.getParameterCount() - (KotlinDetector.isSuspendingFunction(method) ? 1 : 0);
+		return IntStream.range(0, count)
+			.mapToObj((index) -> ResolvableType.forMethodParameter(method, index, type))
+			.toList();
 	}
 
 	/** Returns the cost; fractions are rounded up. */
@@ -58,7 +104,7 @@ final class MethodExpression {
 		}
 		BigDecimal exact;
 		try {
-			exact = (number instanceof BigDecimal decimal) ? decimal : new BigDecimal(number.toString());
+			exact = new BigDecimal(number.toString());
 		}
 		catch (NumberFormatException ex) {
 			throw invalid("a cost must be a finite number, not %s.".formatted(number));
@@ -70,10 +116,8 @@ final class MethodExpression {
 		if (exact.compareTo(LARGEST) >= 0) {
 			return Long.MAX_VALUE;
 		}
-		if (exact.compareTo(BigDecimal.ONE) <= 0) {
-			return exact.signum();
-		}
-		return exact.setScale(0, RoundingMode.CEILING).longValueExact();
+		return (exact.compareTo(BigDecimal.ONE) <= 0) ? exact.signum()
+				: exact.setScale(0, RoundingMode.CEILING).longValueExact();
 	}
 
 	/** Returns the value as a string; empty if it is {@code null}. */
@@ -83,7 +127,9 @@ final class MethodExpression {
 			return "";
 		}
 		String text = value.toString();
-		if (hasNoText(value, text)) {
+		// The default toString differs for each object. It is recognized by its text,
+		// because reflection finds nothing in a native image.
+		if (text.equals(value.getClass().getName() + '@' + Integer.toHexString(value.hashCode()))) {
 			// A fault of the application: what a client sent always has a text.
 			throw new IllegalStateException(invalid("an identifier must have a text, but %s does not override toString."
 				.formatted(value.getClass().getTypeName())).getMessage());
@@ -91,22 +137,15 @@ final class MethodExpression {
 		return text;
 	}
 
-	/**
-	 * The default {@code toString} differs for each object. It is recognized by its text,
-	 * because reflection finds nothing in a native image.
-	 */
-	private static boolean hasNoText(Object value, String text) {
-		return text.equals(value.getClass().getName() + '@' + Integer.toHexString(value.hashCode()));
-	}
-
 	@Nullable Object evaluate(@Nullable Object[] arguments) {
 		Map<String, @Nullable Object> values = new HashMap<>();
 		this.indexes.forEach((name, index) -> values.put(name, arguments[index]));
 		try {
-			return this.expression.evaluate(values);
+			return this.expression.evaluate(values, Object.class);
 		}
 		catch (RuntimeException ex) {
 			// Methods of the arguments may throw anything; the call cannot be decided.
+			// Messages are not logged: they may contain what a client sent.
 			String type = ex.getClass().getName();
 			warn((ex instanceof SpelEvaluationException spel) ? type + ' ' + spel.getMessageCode() : type);
 			throw new RateLimitedExpressionException(toString(), this.place, "it failed.", ex);
@@ -118,7 +157,6 @@ final class MethodExpression {
 		return new RateLimitedExpressionException(toString(), this.place, reason, null);
 	}
 
-	/** Logs no message of other exceptions, which may contain what a client sent. */
 	private void warn(String reason) {
 		if (this.failed.compareAndSet(false, true)) {
 			logger.warn(

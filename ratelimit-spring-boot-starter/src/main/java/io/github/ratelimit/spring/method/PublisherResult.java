@@ -1,7 +1,9 @@
 package io.github.ratelimit.spring.method;
 
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
+import io.github.ratelimit.spring.decide.Decided;
 import org.reactivestreams.Publisher;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
@@ -48,44 +50,51 @@ record PublisherResult(ReactiveAdapter adapter) implements ResultType {
 
 	@Override
 	public Object limit(LimitedCall call) {
-		Supplier<LimitedCall.Answer> prepared = prepare(call);
-		// Discards the answer if it is cancelled meanwhile, as Mono.fromSupplier does
-		// not.
-		Mono<LimitedCall.Answer> decided = Mono.create((sink) -> sink.success(prepared.get()));
-		Mono<LimitedCall.Answer> decidedWhereAllowed = Mono
-			.defer(() -> mustNotBlock() ? decided.subscribeOn(Schedulers.boundedElastic()) : decided);
+		Supplier<Decided> prepared = prepare(call);
+		// Unlike that of Mono.fromSupplier, what comes too late is discarded.
+		Mono<Decided> deciding = Mono.create((sink) -> sink.success(prepared.get()));
+		Mono<Decided> decided = Mono
+			.defer(() -> mustNotBlock() ? deciding.subscribeOn(Schedulers.boundedElastic()) : deciding);
 		// A Flux is not used for a single value: it would cancel the source after it.
 		return this.adapter.fromPublisher(this.adapter.isMultiValue()
-				? decidedWhereAllowed.flatMapMany((each) -> Flux.from(get(each)).doFinally((signal) -> end(each)))
-					.doOnDiscard(LimitedCall.Answer.class, PublisherResult::end)
-				: decidedWhereAllowed.flatMap((each) -> Mono.fromDirect(get(each)).doFinally((signal) -> end(each)))
-					.doOnDiscard(LimitedCall.Answer.class, PublisherResult::end));
+				? decided.flatMapMany((each) -> watched(each, call).doFinally((signal) -> end(each)))
+					.doOnDiscard(Decided.class, PublisherResult::end)
+				: decided.flatMap((each) -> Mono.fromDirect(answer(each, call)).doFinally((signal) -> end(each)))
+					.doOnDiscard(Decided.class, PublisherResult::end));
 	}
 
-	/** Notes the end of a call, also of one that was cancelled while it was decided. */
-	private static void end(LimitedCall.Answer answer) {
-		if (!answer.atEnd().isEmpty() && mustNotBlock()) {
-			Schedulers.boundedElastic().schedule(answer::end);
+	/** Each element shows that the call runs. */
+	private Flux<Object> watched(Decided decided, LimitedCall call) {
+		Flux<Object> elements = Flux.from(answer(decided, call));
+		if (!decided.isRunning()) {
+			return elements;
+		}
+		AtomicBoolean emitted = new AtomicBoolean();
+		decided.watch(() -> emitted.getAndSet(false));
+		return elements.doOnNext((element) -> emitted.set(true));
+	}
+
+	private static void end(Decided decided) {
+		if (decided.isRunning() && mustNotBlock()) {
+			Schedulers.boundedElastic().schedule(decided::end);
 		}
 		else {
-			answer.end();
+			decided.end();
 		}
-	}
-
-	private static boolean mustNotBlock() {
-		return Schedulers.isInNonBlockingThread() || isOfCoroutines(Thread.currentThread());
 	}
 
 	/**
-	 * Returns whether a thread belongs to the dispatchers of Kotlin, which have a class
-	 * of their own for it, or is the one that resumes coroutines after a delay.
+	 * Also threads of the dispatchers of Kotlin must not block, which have a class of
+	 * their own, nor the one that resumes coroutines after a delay.
 	 */
-	private static boolean isOfCoroutines(Thread thread) {
+	private static boolean mustNotBlock() {
+		Thread thread = Thread.currentThread();
 		String prefix = "kotlinx.coroutines.";
-		return thread.getClass().getName().startsWith(prefix) || thread.getName().startsWith(prefix);
+		return Schedulers.isInNonBlockingThread() || thread.getClass().getName().startsWith(prefix)
+				|| thread.getName().startsWith(prefix);
 	}
 
-	private static Supplier<LimitedCall.Answer> prepare(LimitedCall call) {
+	private static Supplier<Decided> prepare(LimitedCall call) {
 		try {
 			return call.prepare();
 		}
@@ -96,12 +105,12 @@ record PublisherResult(ReactiveAdapter adapter) implements ResultType {
 		}
 	}
 
-	private Publisher<Object> get(LimitedCall.Answer answer) {
+	private Publisher<Object> answer(Decided decided, LimitedCall call) {
 		try {
-			return this.adapter.toPublisher(answer.get());
+			return this.adapter.toPublisher(call.answer(decided, true));
 		}
 		catch (Throwable ex) {
-			answer.end();
+			decided.end();
 			throw Exceptions.propagate(ex);
 		}
 	}

@@ -1,10 +1,10 @@
 package io.github.ratelimit.spring.method;
 
-import io.github.ratelimit.spring.ConfiguredPolicies;
-import io.github.ratelimit.spring.policy.NamedAlgorithms;
-import io.github.ratelimit.spring.policy.PolicyEnforcer;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.policy.RateLimitProperties;
+import io.github.ratelimit.spring.config.NamedAlgorithms;
+import io.github.ratelimit.spring.config.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.config.RateLimitProperties;
+import io.github.ratelimit.spring.decide.PolicyEnforcer;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.ObjectProvider;
@@ -41,8 +41,10 @@ public final class RateLimitMethodAutoConfiguration {
 	static RateLimitedAdvisor rateLimitedAdvisor(ObjectProvider<ConfiguredPolicies> policies,
 			ObjectProvider<NamedAlgorithms> algorithms, ObjectProvider<PolicyEnforcer> enforcer,
 			Environment environment) {
-		return new RateLimitedAdvisor(policies::getObject, (name) -> algorithms.getObject().get(name),
-				enforcer::getObject, environment::resolveRequiredPlaceholders, order(environment));
+		return new RateLimitedAdvisor(
+				new RateLimitedReader(policies::getObject, (name) -> algorithms.getObject().get(name),
+						enforcer::getObject, environment::resolveRequiredPlaceholders),
+				enforcer::getObject, order(environment));
 	}
 
 	/** Reads the environment, because the properties bean would be created too early. */
@@ -67,11 +69,6 @@ public final class RateLimitMethodAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static LimitBeforeOtherAdvice rateLimitBeforeOtherAdvice(RateLimitedAdvisor advisor, RateLimitedBeanCheck check) {
 		return new LimitBeforeOtherAdvice(advisor, check);
-	}
-
-	@Bean
-	static ScheduledMethods rateLimitScheduledMethods(RateLimitedAdvisor advisor) {
-		return new ScheduledMethods(advisor.operations());
 	}
 
 	/**

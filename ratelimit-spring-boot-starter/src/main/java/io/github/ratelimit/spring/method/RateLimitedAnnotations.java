@@ -69,9 +69,9 @@ record RateLimitedAnnotations(Object source, List<RateLimited> annotations) {
 						&& one.declaringClass().isAssignableFrom(other.declaringClass())))
 			.toList();
 		if (nearest.size() > 1) {
-			throw InvalidRateLimitedException.of(nearest.get(0).place(),
+			throw new InvalidRateLimitedException(nearest.get(0).place(), new IllegalArgumentException(
 					"there is another on %s, and neither is nearer to the class that inherits both; annotate that class or its method instead."
-						.formatted(nearest.get(1).place()));
+						.formatted(nearest.get(1).place())));
 		}
 		return nearest.isEmpty() ? null : nearest.get(0);
 	}

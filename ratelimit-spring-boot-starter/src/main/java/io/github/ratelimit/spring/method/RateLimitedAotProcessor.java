@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.expression.ExpressionHints;
-import io.github.ratelimit.spring.policy.IdentifierNames;
+import io.github.ratelimit.spring.decide.IdentifierNames;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aot.hint.ExecutableMode;
@@ -20,9 +20,6 @@ import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
 import org.springframework.beans.factory.support.RegisteredBean;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotationUtils;
-import org.springframework.core.annotation.MergedAnnotations;
-import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
-import org.springframework.core.annotation.RepeatableContainers;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
@@ -40,11 +37,10 @@ class RateLimitedAotProcessor implements BeanRegistrationAotProcessor {
 		if (!AnnotationUtils.isCandidateClass(type, RateLimited.class)) {
 			return null;
 		}
-		List<RateLimited> onType = annotations(type, MergedAnnotations::from);
-		Map<Method, List<RateLimited>> onMethods = MethodIntrospector.selectMethods(type, (Method method) -> {
-			List<RateLimited> own = annotations(method, MergedAnnotations::from);
-			List<RateLimited> all = own.isEmpty() ? onType : own;
-			return all.isEmpty() ? null : all;
+		RateLimitedAnnotations onType = RateLimitedAnnotations.ofType(type);
+		Map<Method, RateLimitedAnnotations> onMethods = MethodIntrospector.selectMethods(type, (Method method) -> {
+			RateLimitedAnnotations own = RateLimitedAnnotations.ofMethod(method, type);
+			return (own != null) ? own : onType;
 		});
 		if (onMethods.isEmpty()) {
 			return null;
@@ -52,19 +48,12 @@ class RateLimitedAotProcessor implements BeanRegistrationAotProcessor {
 		Environment environment = bean.getBeanFactory().getBeanProvider(Environment.class).getObject();
 		return (context, code) -> {
 			ReflectionHints hints = context.getRuntimeHints().reflection();
-			if (!onType.isEmpty()) {
+			if (onType != null) {
 				hints.registerType(type, MemberCategory.INVOKE_DECLARED_METHODS, MemberCategory.INVOKE_PUBLIC_METHODS);
 			}
-			onMethods.forEach((method, annotations) -> annotations
+			onMethods.forEach((method, annotations) -> annotations.annotations()
 				.forEach((annotation) -> register(annotation, method, type, environment::resolvePlaceholders, hints)));
 		};
-	}
-
-	private static <T> List<RateLimited> annotations(T element, Finder<T> finder) {
-		return finder.from(element, SearchStrategy.TYPE_HIERARCHY, RepeatableContainers.standardRepeatables())
-			.stream(RateLimited.class)
-			.map((annotation) -> annotation.synthesize())
-			.toList();
 	}
 
 	private static void register(RateLimited annotation, Method method, Class<?> type,
@@ -73,22 +62,15 @@ class RateLimitedAotProcessor implements BeanRegistrationAotProcessor {
 		Stream.of(ReflectionUtils.getUniqueDeclaredMethods(type))
 			.filter((candidate) -> candidate.getName().equals(fallback))
 			.forEach((candidate) -> hints.registerMethod(candidate, ExecutableMode.INVOKE));
-		ExpressionHints expressions = new ExpressionHints(hints);
-		Stream.concat(Stream.of(annotation.costExpression()).map(placeholders).filter(StringUtils::hasText),
-				Arrays.stream(annotation.identifiers())
-					.map(placeholders)
-					.flatMap((text) -> IdentifierNames.list(text).stream())
-					.flatMap((identifier) -> IdentifierNames.parts(identifier).stream())
-					.filter(IdentifierNames::isExpression))
-			.forEach(expressions::add);
-		DeclaredParameters.types(method, type).forEach(expressions::register);
-	}
-
-	@FunctionalInterface
-	private interface Finder<T> {
-
-		MergedAnnotations from(T element, SearchStrategy strategy, RepeatableContainers containers);
-
+		List<String> expressions = Stream
+			.concat(Stream.of(annotation.costExpression()).map(placeholders).filter(StringUtils::hasText),
+					Arrays.stream(annotation.identifiers())
+						.map(placeholders)
+						.flatMap((text) -> IdentifierNames.list(text).stream())
+						.flatMap((identifier) -> IdentifierNames.parts(identifier).stream())
+						.filter(IdentifierNames::isExpression))
+			.toList();
+		ExpressionHints.register(hints, expressions, MethodExpression.parameters(method, type));
 	}
 
 }

@@ -1,30 +1,26 @@
 package io.github.ratelimit.spring.method;
 
+import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.lang.reflect.Proxy;
-import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.Deque;
-import java.util.LinkedHashSet;
-import java.util.List;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
+import org.aopalliance.aop.Advice;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.Pointcut;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.AopProxyUtils;
-import org.springframework.aop.framework.ProxyConfig;
-import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.FactoryBean;
@@ -38,8 +34,8 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Refuses beans with {@code @RateLimited} whose calls cannot be intercepted. Beans are
- * checked when they are created. When the application has started, beans that are not
- * created yet are checked too if their type is known.
+ * checked when they are created. When the application has started, the annotations of
+ * beans that are not created yet are read too, if their class is known.
  * <p>
  * Safe for use by several threads.
  */
@@ -49,10 +45,6 @@ final class RateLimitedBeanCheck implements BeanPostProcessor, SmartInitializing
 
 	private final RateLimitedAdvisor advisor;
 
-	private final RateLimitedOperations operations;
-
-	private final InterceptionCheck interceptions;
-
 	/** Names of limited beans that passed the post-processor that proxies them. */
 	private final Set<String> seen = ConcurrentHashMap.newKeySet();
 
@@ -61,14 +53,8 @@ final class RateLimitedBeanCheck implements BeanPostProcessor, SmartInitializing
 
 	private @Nullable ConfigurableListableBeanFactory beanFactory;
 
-	/**
-	 * Creates a check.
-	 * @param advisor the advisor of the same application
-	 */
-	public RateLimitedBeanCheck(RateLimitedAdvisor advisor) {
+	RateLimitedBeanCheck(RateLimitedAdvisor advisor) {
 		this.advisor = advisor;
-		this.operations = advisor.operations();
-		this.interceptions = new InterceptionCheck(this.operations);
 	}
 
 	@Override
@@ -76,9 +62,7 @@ final class RateLimitedBeanCheck implements BeanPostProcessor, SmartInitializing
 		this.beanFactory = (ConfigurableListableBeanFactory) beanFactory;
 	}
 
-	/**
-	 * Runs right after the post-processor that creates the proxies.
-	 */
+	/** Runs right after the post-processor that creates the proxies. */
 	@Override
 	public int getOrder() {
 		return HIGHEST_PRECEDENCE + 1;
@@ -86,28 +70,22 @@ final class RateLimitedBeanCheck implements BeanPostProcessor, SmartInitializing
 
 	@Override
 	public Object postProcessBeforeInitialization(Object bean, String name) {
-		Class<?> type = bean.getClass();
-		if (!this.operations.of(type).isEmpty()) {
-			this.interceptions.requireProxyable(type, isProxiedByClass(name, type));
-			if (beanFactory().containsBeanDefinition(name)) {
-				this.seen.add(name);
-			}
+		if (requireProxyable(bean.getClass()) && beanFactory().containsBeanDefinition(name)) {
+			this.seen.add(name);
 		}
 		return bean;
 	}
 
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String name) {
-		if (bean instanceof Advised advised && isLimited(bean)) {
-			requireLimited(bean);
+		if (bean instanceof Advised advised && isLimited(advised)) {
+			requireIntercepted(bean);
 			this.positions.put(name, advised.indexOf(this.advisor));
 		}
 		return bean;
 	}
 
-	/**
-	 * Returns the number of advisors that the order puts before the limit of a bean.
-	 */
+	/** Returns the number of advisors that the order puts before the limit of a bean. */
 	@Nullable Integer position(String name) {
 		return this.positions.get(name);
 	}
@@ -120,64 +98,68 @@ final class RateLimitedBeanCheck implements BeanPostProcessor, SmartInitializing
 			.distinct()
 			.filter((name) -> !factory.containsBeanDefinition(name)
 					|| !factory.getMergedBeanDefinition(name).isAbstract())
-			.forEach((name) -> checkIfPossible(name, factory));
+			.forEach((name) -> check(name, factory));
 	}
 
-	private void checkIfPossible(String name, ConfigurableListableBeanFactory factory) {
+	private void check(String name, ConfigurableListableBeanFactory factory) {
 		try {
-			check(name, factory);
+			Object bean = factory.containsSingleton(name) ? factory.getSingleton(name) : null;
+			if (bean == null || bean instanceof FactoryBean) {
+				Class<?> type = factory.getType(name, false);
+				if (type != null && !Modifier.isAbstract(type.getModifiers())) {
+					requireProxyable(type);
+				}
+			}
+			else if (bean instanceof Advised advised && isLimited(advised)) {
+				requireIntercepted(bean);
+			}
+			else if (!(AopUtils.isAopProxy(bean) && bean instanceof AopInfrastructureBean)
+					&& !this.seen.contains(name)) {
+				checkUnlimited(name, bean, factory);
+			}
 		}
 		catch (LinkageError | TypeNotPresentException ex) {
 			// A class that it refers to is missing. The bean may never be created or
 			// used; it is checked again when it is created.
 			logger.debug("The type of the bean '{}' cannot be checked", name, ex);
 		}
-		catch (InvalidRateLimitedException ex) {
-			throw new BeanCreationException(name, String.valueOf(ex.getMessage()), ex);
-		}
 	}
 
-	private void check(String name, ConfigurableListableBeanFactory factory) {
-		Object bean = factory.containsSingleton(name) ? factory.getSingleton(name) : null;
-		if (bean == null || bean instanceof FactoryBean) {
-			Class<?> type = factory.getType(name, false);
-			if (type != null) {
-				checkType(name, type);
+	/**
+	 * Refuses a class with limited methods that no proxy can intercept.
+	 * @return whether it has limited methods
+	 */
+	private boolean requireProxyable(Class<?> beanClass) {
+		Collection<LimitedMethod> methods = this.advisor.limited(beanClass);
+		if (methods.isEmpty()) {
+			return false;
+		}
+		Class<?> type = ClassUtils.getUserClass(beanClass);
+		if (Stream.of(Advice.class, Pointcut.class, Advisor.class, AopInfrastructureBean.class)
+			.anyMatch((infrastructure) -> infrastructure.isAssignableFrom(type))) {
+			throw notIntercepted(methods, "calls of beans that intercept other beans cannot be intercepted",
+					"move the method to another bean");
+		}
+		if (ClassUtils.getAllInterfacesForClass(type).length == 0) {
+			if (Modifier.isFinal(type.getModifiers()) || type.isSealed()) {
+				throw notIntercepted(methods,
+						"the class is %s, so its calls cannot be intercepted"
+							.formatted(type.isSealed() ? "sealed" : "final"),
+						"make the class neither final nor sealed, or implement an interface and set spring.aop.proxy-target-class=false");
 			}
+			requireOverridable(type, type, methods);
 		}
-		else if (isLimited(bean)) {
-			requireLimited(bean);
-		}
-		else if (!(AopUtils.isAopProxy(bean) && bean instanceof AopInfrastructureBean)) {
-			checkUnlimited(name, bean, factory);
-		}
-	}
-
-	/** Checks a bean that is not created yet. */
-	private void checkType(String name, Class<?> type) {
-		if (type.isInterface() || Modifier.isAbstract(type.getModifiers())) {
-			this.operations.check(type);
-		}
-		else if (!this.operations.of(type).isEmpty()) {
-			this.interceptions.requireProxyable(type, isProxiedByClass(name, type));
-			this.interceptions.warnOfAsync(type);
-		}
-	}
-
-	private void requireLimited(Object proxy) {
-		this.interceptions.requireIntercepted(proxy);
-		this.interceptions.warnOfAsync(AopUtils.getTargetClass(proxy));
+		return true;
 	}
 
 	private void checkUnlimited(String name, Object bean, ConfigurableListableBeanFactory factory) {
-		Class<?> type = AopProxyUtils.ultimateTargetClass(bean);
-		Collection<RateLimitedOperation> operations = this.operations.of(type);
-		if (operations.isEmpty() || this.seen.contains(name)) {
+		Collection<LimitedMethod> methods = this.advisor.limited(AopProxyUtils.ultimateTargetClass(bean));
+		if (methods.isEmpty()) {
 			return;
 		}
-		String processor = findProcessor(name, bean, factory);
+		String processor = findProcessor(name, factory, new HashSet<>());
 		if (processor != null) {
-			throw InterceptionCheck.notIntercepted(operations,
+			throw notIntercepted(methods,
 					"its bean '%s' is created before calls can be intercepted, because %s".formatted(name,
 							processor.equals(name) ? "it is a post-processor of beans or their factory"
 									: "the post-processor '%s' needs it".formatted(processor)),
@@ -186,53 +168,97 @@ final class RateLimitedBeanCheck implements BeanPostProcessor, SmartInitializing
 		// It was created elsewhere, as test doubles are.
 		logger.warn(
 				"@RateLimited on {} does not limit calls of the bean '{}', which was not created by the bean factory",
-				operations.iterator().next().place(), name);
+				methods.iterator().next().place(), name);
 	}
 
 	/** Finds the post-processor because of which a bean was created early. */
-	private static @Nullable String findProcessor(String name, Object bean, ConfigurableListableBeanFactory factory) {
-		if (isProcessor(bean.getClass())) {
+	private static @Nullable String findProcessor(String name, ConfigurableListableBeanFactory factory,
+			Set<String> seen) {
+		if (!seen.add(name) || !factory.containsBean(name)) {
+			return null;
+		}
+		if (factory.isTypeMatch(name, BeanPostProcessor.class)
+				|| factory.isTypeMatch(name, BeanFactoryPostProcessor.class)) {
 			return name;
 		}
-		Set<String> found = new LinkedHashSet<>(List.of(name));
-		Deque<String> left = new ArrayDeque<>(found);
-		while (!left.isEmpty()) {
-			for (String dependent : factory.getDependentBeans(left.remove())) {
-				if (found.add(dependent) && factory.containsBean(dependent)) {
-					if (isProcessor(factory.getType(dependent, false))) {
-						return dependent;
-					}
-					left.add(dependent);
-				}
+		for (String dependent : factory.getDependentBeans(name)) {
+			String processor = findProcessor(dependent, factory, seen);
+			if (processor != null) {
+				return processor;
 			}
 		}
 		return null;
 	}
 
-	private static boolean isProcessor(@Nullable Class<?> type) {
-		return type != null && (BeanPostProcessor.class.isAssignableFrom(type)
-				|| BeanFactoryPostProcessor.class.isAssignableFrom(type));
+	private boolean isLimited(Advised advised) {
+		return Arrays.stream(advised.getAdvisors()).anyMatch((each) -> each.getAdvice() == this.advisor.getAdvice());
 	}
 
-	private boolean isLimited(Object bean) {
-		return bean instanceof Advised advised && Arrays.stream(advised.getAdvisors())
-			.anyMatch((each) -> each.getAdvice() == this.advisor.getAdvice());
+	/** Refuses a proxy that does not intercept all limited methods. */
+	private void requireIntercepted(Object proxy) {
+		Class<?> type = AopUtils.getTargetClass(proxy);
+		Collection<LimitedMethod> methods = this.advisor.limited(type);
+		if (!AopUtils.isJdkDynamicProxy(proxy)) {
+			requireOverridable(ClassUtils.getUserClass(type), proxy.getClass(), methods);
+			requireNoFinalCallback(ClassUtils.getUserClass(type), methods);
+			return;
+		}
+		for (LimitedMethod limited : methods) {
+			boolean exposed = Arrays.stream(proxy.getClass().getInterfaces())
+				.flatMap((candidate) -> Arrays.stream(candidate.getMethods()))
+				.anyMatch((candidate) -> candidate.getName().equals(limited.method().getName())
+						&& AopUtils.getMostSpecificMethod(candidate, type).equals(limited.method()));
+			if (!exposed && limited.onMethod()) {
+				throw InvalidRateLimitedException.notIntercepted(limited.place(),
+						"it is not in any interface of the proxy of %s".formatted(type.getName()),
+						"add the method to one, or set spring.aop.proxy-target-class=true");
+			}
+		}
 	}
 
-	private boolean isProxiedByClass(String name, Class<?> type) {
-		if (Proxy.isProxyClass(type) || type.isHidden()) {
-			return false;
+	private static void requireOverridable(Class<?> type, Class<?> heir, Collection<LimitedMethod> methods) {
+		for (LimitedMethod limited : methods) {
+			Method method = limited.method();
+			if (Modifier.isFinal(method.getModifiers())) {
+				throw InvalidRateLimitedException.notIntercepted(method.toGenericString(), method);
+			}
+			if (!CoveredMethods.canBeOverridden(method, heir)) {
+				throw InvalidRateLimitedException.notIntercepted(method.toGenericString(),
+						"%s is not visible to the proxy of %s, so its calls cannot be intercepted".formatted(method,
+								type.getName()),
+						"make the method protected or public");
+			}
 		}
-		ConfigurableListableBeanFactory factory = beanFactory();
-		if (AutoProxyUtils.shouldProxyTargetClass(factory, name)
-				|| ClassUtils.getAllInterfacesForClass(type).length == 0) {
-			return true;
+	}
+
+	/**
+	 * Refuses a class that frameworks call by a final method, as they do filters: a proxy
+	 * runs it itself, and was created without a constructor.
+	 */
+	private static void requireNoFinalCallback(Class<?> type, Collection<LimitedMethod> methods) {
+		for (Class<?> each : ClassUtils.getAllInterfacesForClass(type)) {
+			for (Method declared : each.getMethods()) {
+				Method method = ClassUtils.getMostSpecificMethod(declared, type);
+				if (Modifier.isFinal(method.getModifiers()) && hasFields(method.getDeclaringClass())
+						&& !CoveredMethods.isCalledWithoutProxy(method, type)) {
+					throw notIntercepted(methods,
+							"%s is final, so that the proxy runs it itself, without the fields of the bean"
+								.formatted(method),
+							"move the method to another bean");
+				}
+			}
 		}
-		if (factory.containsBeanDefinition(name)
-				&& factory.getBeanDefinition(name).hasAttribute(AutoProxyUtils.EXPOSED_INTERFACES_ATTRIBUTE)) {
-			return false;
-		}
-		return factory.getBean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME, ProxyConfig.class).isProxyTargetClass();
+	}
+
+	private static boolean hasFields(@Nullable Class<?> type) {
+		return type != null
+				&& (Stream.of(type.getDeclaredFields()).anyMatch((field) -> !Modifier.isStatic(field.getModifiers()))
+						|| hasFields(type.getSuperclass()));
+	}
+
+	private static InvalidRateLimitedException notIntercepted(Collection<LimitedMethod> methods, String reason,
+			String remedy) {
+		return InvalidRateLimitedException.notIntercepted(methods.iterator().next().place(), reason, remedy);
 	}
 
 	private ConfigurableListableBeanFactory beanFactory() {

@@ -1,6 +1,8 @@
 package io.github.ratelimit.spring.method;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -10,25 +12,25 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
-import io.github.ratelimit.spring.ConfiguredPolicies;
-import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.spring.method.RateLimitedOperation.ReadAnnotation;
-import io.github.ratelimit.spring.policy.BeforeLogin;
-import io.github.ratelimit.spring.policy.CallsAtOnce;
-import io.github.ratelimit.spring.policy.IdentifierNames;
-import io.github.ratelimit.spring.policy.NearestNames;
-import io.github.ratelimit.spring.policy.PenaltyReader;
-import io.github.ratelimit.spring.policy.PolicyEnforcer;
+import io.github.ratelimit.spring.config.PolicyReader;
+import io.github.ratelimit.spring.decide.ConcurrentLimit;
+import io.github.ratelimit.spring.decide.IdentifierNames;
+import io.github.ratelimit.spring.decide.NearestNames;
+import io.github.ratelimit.spring.decide.PolicyEnforcer;
+import io.github.ratelimit.spring.method.LimitedMethod.ReadAnnotation;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.ResolvableType;
-import org.springframework.util.StringValueResolver;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.util.ClassUtils;
 
 /**
  * Converts the {@code @RateLimited} annotations of a method to policies and costs, and
@@ -42,38 +44,72 @@ final class RateLimitedReader {
 
 	private final Supplier<PolicyEnforcer> enforcer;
 
-	private final StringValueResolver placeholders;
+	private final UnaryOperator<String> placeholders;
 
 	/** The annotated element of each policy that is declared inline. */
 	private final Map<String, String> places = new ConcurrentHashMap<>();
 
+	/**
+	 * Creates a reader. The suppliers are called only when the first annotation is found.
+	 * @param algorithms returns the algorithm of a name, and throws
+	 * {@link IllegalArgumentException} for an unknown one, as {@code placeholders} does
+	 */
 	RateLimitedReader(Supplier<ConfiguredPolicies> policies, Function<String, Algorithm> algorithms,
-			Supplier<PolicyEnforcer> enforcer, StringValueResolver placeholders) {
+			Supplier<PolicyEnforcer> enforcer, UnaryOperator<String> placeholders) {
 		this.policies = policies;
 		this.algorithms = algorithms;
 		this.enforcer = enforcer;
 		this.placeholders = placeholders;
 	}
 
-	/** Reads annotations; one that cannot be enforced throws an exception. */
-	RateLimitedOperation read(RateLimitedAnnotations annotations, Element element) {
+	/**
+	 * Reads the annotations of a method, or of its type.
+	 * @param method the method, of the class or of one of its interfaces
+	 * @param targetClass the class of the object
+	 * @return the limited method; {@code null} if it has no annotations
+	 * @throws InvalidRateLimitedException if they cannot be enforced
+	 */
+	@Nullable LimitedMethod read(Method method, Class<?> targetClass) {
+		if (method.getDeclaringClass() == Object.class) {
+			return null;
+		}
+		Class<?> type = ClassUtils.getUserClass(targetClass);
+		Method specific = AopUtils.getMostSpecificMethod(method, type);
+		RateLimitedAnnotations onMethod = RateLimitedAnnotations.ofMethod(specific, type);
+		RateLimitedAnnotations annotations = (onMethod != null) ? onMethod : RateLimitedAnnotations.ofType(type);
+		if (annotations == null
+				|| (onMethod == null && !CoveredMethods.contain(specific, type, annotations.declaringClass()))) {
+			return null;
+		}
+		// Proxies and lambdas have no stable name, but the types that they implement do.
+		Class<?> named = (Proxy.isProxyClass(type) || type.isHidden()) ? annotations.declaringClass() : type;
+		if (onMethod == null) {
+			return read(annotations, new Element(specific, type, named.getSimpleName(), named.getName(), false));
+		}
+		// Each class that inherits a method has its own policy for it.
+		String place = specific.toGenericString()
+				+ ((specific.getDeclaringClass() != named) ? " in " + named.getName() : "");
+		if ((specific.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC)) != 0) {
+			throw InvalidRateLimitedException.notIntercepted(place, specific);
+		}
+		return read(annotations,
+				new Element(specific, type, named.getSimpleName() + '.' + specific.getName(), place, true));
+	}
+
+	private LimitedMethod read(RateLimitedAnnotations annotations, Element element) {
 		try {
-			// Expressions use the parameter names of the annotated method.
-			Method names = (annotations.source() instanceof Method source) ? source : element.method();
-			MethodExpressions expressions = new MethodExpressions(names, element.type(), element.place());
 			List<ReadAnnotation> read = annotations.annotations()
 				.stream()
-				.map((annotation) -> read(annotation, element, annotations.place(), expressions))
+				.map((annotation) -> read(annotation, element, annotations))
 				.toList();
 			requireDistinct(read, element);
 			requireFewLimits(read);
-			ResolvableType returned = ResolvableType.forMethodReturnType(element.method(), element.type());
 			ResultType result = ResultType.of(element.method(), element.type());
 			if (read.stream().anyMatch((annotation) -> annotation.policy().calls().isPresent())) {
-				UnknownEnd.refuse(element.method(), returned);
+				ResultType.requireKnownEnd(element.method(), element.type());
 			}
-			return new RateLimitedOperation(element.method(), read, fallback(annotations.annotations(), element),
-					result, element.place(), element.onMethod());
+			return new LimitedMethod(element.method(), read, fallback(annotations.annotations(), element), result,
+					element.place(), element.onMethod());
 		}
 		catch (IllegalArgumentException ex) {
 			throw new InvalidRateLimitedException(element.place(), ex);
@@ -96,7 +132,7 @@ final class RateLimitedReader {
 		int limits = annotations.stream().mapToInt((annotation) -> annotation.policy().mostLimits()).sum();
 		if (limits > RateLimitRequest.MAX_STATUSES) {
 			throw new IllegalArgumentException(
-					"its policies have %d limits together, those of each identifier counted separately; there must be at most %d."
+					"its policies have %s limits together, those of each identifier counted separately; there must be at most %s."
 						.formatted(limits, RateLimitRequest.MAX_STATUSES));
 		}
 	}
@@ -121,15 +157,18 @@ final class RateLimitedReader {
 		return Fallback.find(names.get(0), element.method(), element.type());
 	}
 
-	private ReadAnnotation read(RateLimited annotation, Element element, String standsOn,
-			MethodExpressions expressions) {
-		IdentifiedPolicy policy = text(annotation.policy()).isEmpty() ? inPlace(annotation, element, standsOn)
+	private ReadAnnotation read(RateLimited annotation, Element element, RateLimitedAnnotations from) {
+		IdentifiedPolicy policy = text(annotation.policy()).isEmpty() ? inPlace(annotation, element, from.place())
 				: configured(annotation);
+		// Expressions use the parameter names of the annotated method.
+		Method names = (from.source() instanceof Method source) ? source : element.method();
 		Map<String, MethodExpression> values = new HashMap<>();
 		for (String identifier : policy.identifiers()) {
-			for (String part : knownAndExpressions(identifier)) {
+			List<String> parts = IdentifierNames.parts(identifier);
+			for (String part : parts.stream().anyMatch(IdentifierNames::isExpression) ? parts : List.of(identifier)) {
 				if (IdentifierNames.isExpression(part)) {
-					values.put(part, expressions.parse("identifiers", part));
+					values.put(part,
+							MethodExpression.parse("identifiers", part, names, element.type(), element.place()));
 				}
 				else {
 					this.enforcer.get().requireKnown(part);
@@ -137,19 +176,17 @@ final class RateLimitedReader {
 			}
 		}
 		this.enforcer.get().requireSupported(policy.policy());
-		String costExpression = text(annotation.costExpression());
-		if (!costExpression.isEmpty() && annotation.cost() != 1) {
-			throw new IllegalArgumentException(
-					"Invalid cost (%d): cannot be combined with a costExpression.".formatted(annotation.cost()));
+		String cost = text(annotation.costExpression());
+		if (cost.isEmpty()) {
+			policy.requirePossible(annotation.cost());
+			return new ReadAnnotation(policy, annotation.cost(), null, values);
 		}
-		policy.requirePossible(costExpression.isEmpty() ? annotation.cost() : 0);
-		return new ReadAnnotation(policy, annotation.cost(),
-				costExpression.isEmpty() ? null : expressions.parse("costExpression", costExpression), values);
-	}
-
-	private static List<String> knownAndExpressions(String identifier) {
-		List<String> parts = IdentifierNames.parts(identifier);
-		return parts.stream().anyMatch(IdentifierNames::isExpression) ? parts : List.of(identifier);
+		if (annotation.cost() != 1) {
+			throw new IllegalArgumentException(
+					"Invalid cost (%s): cannot be combined with a costExpression.".formatted(annotation.cost()));
+		}
+		return new ReadAnnotation(policy, 0,
+				MethodExpression.parse("costExpression", cost, names, element.type(), element.place()), values);
 	}
 
 	private IdentifiedPolicy configured(RateLimited annotation) {
@@ -169,7 +206,7 @@ final class RateLimitedReader {
 		}
 		IdentifiedPolicy own = policy.withIdentifiers(list(annotation.identifiers()));
 		if (own.policy().penalty() != null) {
-			PenaltyReader.requireApart(own.identifiers());
+			PolicyReader.requireApart(own.identifiers());
 		}
 		return own;
 	}
@@ -189,9 +226,8 @@ final class RateLimitedReader {
 		String own = text(annotation.name());
 		String name = own.isEmpty() ? element.defaultName() : own;
 		ConfiguredPolicies policies = this.policies.get();
-		BeforeLogin.requireOther(name);
-		CallsAtOnce.requireOther(name);
-		requireUnique(name, own.isEmpty() ? element.place() : standsOn, element.claim(), policies);
+		ConcurrentLimit.requireOther(name);
+		requireUnique(name, own.isEmpty() ? element.place() : standsOn, policies);
 		String algorithm = text(annotation.algorithm());
 		ConfiguredPolicies.Defaults defaults = policies.defaults();
 		Policy policy = new Policy(name, algorithm.isEmpty() ? defaults.algorithm() : this.algorithms.apply(algorithm),
@@ -201,9 +237,8 @@ final class RateLimitedReader {
 				defaults.enforcement());
 	}
 
-	private void requireUnique(String name, String place, boolean claim, ConfiguredPolicies policies) {
-		String other = policies.find(name).isPresent() ? "ratelimit.policies"
-				: claim ? this.places.putIfAbsent(name, place) : null;
+	private void requireUnique(String name, String place, ConfiguredPolicies policies) {
+		String other = policies.find(name).isPresent() ? "ratelimit.policies" : this.places.putIfAbsent(name, place);
 		if (other != null && !other.equals(place)) {
 			throw new IllegalArgumentException(
 					"its policy would be named '%s', a name that %s already uses; give one of them another name."
@@ -212,8 +247,7 @@ final class RateLimitedReader {
 	}
 
 	private String text(String text) {
-		String resolved = this.placeholders.resolveStringValue(text);
-		return (resolved != null) ? resolved.strip() : "";
+		return this.placeholders.apply(text).strip();
 	}
 
 	private List<String> list(String[] texts) {
@@ -228,10 +262,8 @@ final class RateLimitedReader {
 	 * @param defaultName the default name of a policy declared inline
 	 * @param place describes the annotated element in messages
 	 * @param onMethod whether the annotations are on the method rather than on its type
-	 * @param claim whether to reserve the names of policies for this class; false if it
-	 * is not known to be the class of an object
 	 */
-	record Element(Method method, Class<?> type, String defaultName, String place, boolean onMethod, boolean claim) {
+	private record Element(Method method, Class<?> type, String defaultName, String place, boolean onMethod) {
 
 	}
 

@@ -1,6 +1,5 @@
 /**
- * Internal: reads policies and plans from properties, refreshes them, and decides
- * requests.
+ * Policies: as they are configured, and how to add them in Java.
  */
 @NullMarked
 package io.github.ratelimit.spring.policy;

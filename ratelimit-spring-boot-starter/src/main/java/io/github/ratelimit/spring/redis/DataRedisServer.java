@@ -2,7 +2,6 @@ package io.github.ratelimit.spring.redis;
 
 import java.util.List;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.HostAndPort;
@@ -17,65 +16,43 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDeta
 /**
  * The server of a {@link DataRedisConnectionDetails} bean: from a container in a test,
  * from Docker Compose, or defined by the application.
+ *
+ * @param details returns the bean; fails if there are several
  */
-final class DataRedisServer {
-
-	private final Supplier<@Nullable DataRedisConnectionDetails> details;
-
-	/**
-	 * Creates a server; the bean is looked up later.
-	 * @param details returns the bean; fails if there are several
-	 */
-	DataRedisServer(Supplier<@Nullable DataRedisConnectionDetails> details) {
-		this.details = details;
-	}
+record DataRedisServer(Supplier<@Nullable DataRedisConnectionDetails> details) {
 
 	/** Returns the server; {@code null} if only properties name one. */
 	@Nullable RedisServer find() {
 		DataRedisConnectionDetails named = this.details.get();
-		if (named == null || isOfProperties(named)) {
+		// Spring Boot's own class, beside the public type, only reads the properties, and
+		// ignores that a URL requires encryption.
+		if (named == null || named.getClass().getPackage() == DataRedisConnectionDetails.class.getPackage()) {
 			return null;
 		}
-		if (named.getMasterReplica() != null) {
-			throw unsupported("masterreplica.nodes", named.getMasterReplica().getNodes());
-		}
-		RedisSsl ssl = (named.getSslBundle() != null) ? new RedisSsl(named.getSslBundle()) : null;
 		Sentinel sentinel = named.getSentinel();
 		if (sentinel != null) {
 			return new RedisServer(addresses(sentinel.getNodes()),
-					new RedisSentinel(sentinel.getMaster(), sentinel.getUsername(), sentinel.getPassword()), false,
-					named.getUsername(), named.getPassword(), sentinel.getDatabase(), ssl);
+					new RedisServer.Sentinel(sentinel.getMaster(), sentinel.getUsername(), sentinel.getPassword()),
+					false, named.getUsername(), named.getPassword(), sentinel.getDatabase(), named.getSslBundle(),
+					ServerReader.SPRING + ".sentinel.nodes");
 		}
 		Cluster cluster = named.getCluster();
 		if (cluster != null) {
-			return RedisServer.ofCluster(addresses(cluster.getNodes()), named.getUsername(), named.getPassword(), ssl);
+			return new RedisServer(addresses(cluster.getNodes()), null, true, named.getUsername(), named.getPassword(),
+					0, named.getSslBundle(), ServerReader.SPRING + ".cluster.nodes");
 		}
 		Standalone server = named.getStandalone();
-		if (server == null) {
-			throw new IllegalStateException(
-					"Invalid DataRedisConnectionDetails (%s): must name a Redis server.".formatted(named));
+		if (server == null || named.getMasterReplica() != null) {
+			throw new InvalidConfigurationPropertyValueException("spring.data.redis.masterreplica.nodes",
+					(named.getMasterReplica() != null) ? addresses(named.getMasterReplica().getNodes()) : "***",
+					ServerReader.UNSUPPORTED);
 		}
 		return new RedisServer(new HostAndPort(server.getHost(), server.getPort()), named.getUsername(),
-				named.getPassword(), server.getDatabase(), ssl);
-	}
-
-	/**
-	 * Returns whether Spring Boot has created the bean from {@code spring.data.redis},
-	 * with a class beside its public type, because there is no other. The properties are
-	 * used instead, because it ignores whether a URL requires encryption.
-	 */
-	private static boolean isOfProperties(DataRedisConnectionDetails details) {
-		return details.getClass().getPackage() == DataRedisConnectionDetails.class.getPackage();
+				named.getPassword(), server.getDatabase(), named.getSslBundle(), ServerReader.SPRING + ".host");
 	}
 
 	private static List<HostAndPort> addresses(List<Node> nodes) {
 		return nodes.stream().map((node) -> new HostAndPort(node.host(), node.port())).toList();
-	}
-
-	private static InvalidConfigurationPropertyValueException unsupported(String name, List<Node> nodes) {
-		return new InvalidConfigurationPropertyValueException(RedisServer.SPRING + "." + name,
-				nodes.stream().map((node) -> node.host() + ":" + node.port()).collect(Collectors.joining(",")),
-				RedisServer.UNSUPPORTED);
 	}
 
 }

@@ -2,7 +2,7 @@ package io.github.ratelimit.spring.redis;
 
 import java.nio.charset.StandardCharsets;
 
-import io.github.ratelimit.spring.policy.RateLimitProperties;
+import io.github.ratelimit.spring.config.RateLimitProperties;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,25 +19,22 @@ final class KeyPrefix {
 
 	private static final Logger logger = LoggerFactory.getLogger(KeyPrefix.class);
 
-	private static final String NAME = "spring.application.name";
-
-	private static final String DEFAULT = "ratelimit";
-
 	private static final int MOST_LETTERS = 64;
 
 	private KeyPrefix() {
 	}
 
 	static String of(RateLimitProperties properties, Environment environment) {
-		String own = properties.keyPrefix();
-		if (own != null) {
-			return own;
+		if (properties.keyPrefix() != null) {
+			return properties.keyPrefix();
 		}
-		String name = environment.getProperty(NAME, "");
+		String name = environment.getProperty("spring.application.name", "");
 		if (name.isEmpty()) {
-			logger.info("The application has no name: it shares the counts of policies of the same name with other"
-					+ " applications without a name on this Redis. Set {} or {}", NAME, PROPERTY);
-			return DEFAULT;
+			logger.info(
+					"The application has no name: it shares the counts of policies of the same name with other"
+							+ " applications without a name on this Redis. Set spring.application.name or {}",
+					PROPERTY);
+			return "ratelimit";
 		}
 		String prefix = possible(name);
 		logger.info(
@@ -57,8 +54,7 @@ final class KeyPrefix {
 			return name;
 		}
 		String hash = DigestUtils.md5DigestAsHex(name.getBytes(StandardCharsets.UTF_8)).substring(0, 8);
-		int rest = Math.min(possible.length(), MOST_LETTERS - hash.length() - 1);
-		return possible.substring(0, rest) + '-' + hash;
+		return possible.substring(0, Math.min(possible.length(), MOST_LETTERS - 9)) + '-' + hash;
 	}
 
 }

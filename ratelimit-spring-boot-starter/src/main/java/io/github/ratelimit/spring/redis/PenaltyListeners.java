@@ -1,14 +1,12 @@
 package io.github.ratelimit.spring.redis;
 
-import java.util.List;
-
 import io.github.ratelimit.Block;
 import io.github.ratelimit.PenaltyListener;
+import io.github.ratelimit.spring.decide.Listeners;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Logs penalties, without the values of identifiers, and forwards them to all listener
@@ -19,10 +17,10 @@ final class PenaltyListeners implements PenaltyListener {
 
 	private static final Logger logger = LoggerFactory.getLogger(PenaltyListeners.class);
 
-	private final SingletonSupplier<List<PenaltyListener>> listeners;
+	private final Listeners<PenaltyListener> listeners;
 
 	PenaltyListeners(ObjectProvider<PenaltyListener> listeners) {
-		this.listeners = SingletonSupplier.of(() -> listeners.orderedStream().toList());
+		this.listeners = new Listeners<>(() -> listeners.orderedStream().toList());
 	}
 
 	@Override
@@ -30,24 +28,7 @@ final class PenaltyListeners implements PenaltyListener {
 		logger.info("An identifier ({}) {} until {}: {}", block.identifier().type(),
 				shadow ? "would be blocked, if this were not in shadow mode," : "is blocked", block.until(),
 				block.reason());
-		List<PenaltyListener> all;
-		try {
-			all = this.listeners.obtain();
-		}
-		catch (RuntimeException ex) {
-			logger.debug("Beans are no longer available while the application is closing", ex);
-			return;
-		}
-		all.forEach((listener) -> tell(listener, block, shadow));
-	}
-
-	private static void tell(PenaltyListener listener, Block block, boolean shadow) {
-		try {
-			listener.penalized(block, shadow);
-		}
-		catch (RuntimeException ex) {
-			logger.warn("A listener of penalties failed: {}", listener.getClass().getName(), ex);
-		}
+		this.listeners.tell((listener) -> listener.penalized(block, shadow));
 	}
 
 }

@@ -1,5 +1,8 @@
 package io.github.ratelimit.spring.redis;
 
+import java.util.function.BiFunction;
+import java.util.function.Function;
+
 import io.github.ratelimit.PenaltyListener;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.denial.DenialCache;
@@ -7,12 +10,13 @@ import io.github.ratelimit.redis.PipelineRateLimiter;
 import io.github.ratelimit.redis.RedisConnections;
 import io.github.ratelimit.redis.RedisListener;
 import io.github.ratelimit.redis.RedisRateLimiter;
-import io.github.ratelimit.spring.ConfiguredPolicies;
-import io.github.ratelimit.spring.policy.PolicyDecisions;
-import io.github.ratelimit.spring.policy.PolicyReader;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.policy.RateLimitProperties;
-import io.github.ratelimit.spring.policy.RateLimitProperties.DenialCacheProperties;
+import io.github.ratelimit.spring.config.PolicyReader;
+import io.github.ratelimit.spring.config.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.config.RateLimitProperties;
+import io.github.ratelimit.spring.config.RateLimitProperties.DenialCacheProperties;
+import io.github.ratelimit.spring.decide.Decider;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,7 +29,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.Environment;
@@ -42,12 +45,6 @@ import org.springframework.core.env.Environment;
 public final class RateLimitRedisAutoConfiguration {
 
 	private static final Logger logger = LoggerFactory.getLogger(RateLimitRedisAutoConfiguration.class);
-
-	@Bean
-	SettingsCheck rateLimitSettingsCheck(Environment environment, ListableBeanFactory beans,
-			ConfiguredPolicies policies) {
-		return new SettingsCheck(environment, beans, policies);
-	}
 
 	/**
 	 * Provides the server of a test container or of Docker Compose.
@@ -67,58 +64,64 @@ public final class RateLimitRedisAutoConfiguration {
 	@ConditionalOnMissingBean(RateLimiter.class)
 	static class RedisConfiguration {
 
-		@Bean
-		WarmUp rateLimitWarmUp(RateLimiter limiter, ConfiguredPolicies policies) {
-			return new WarmUp(limiter, policies);
-		}
-
-		@Bean
-		RedisCheck rateLimitRedisCheck(RateLimiter limiter, PolicyDecisions decisions, ConfiguredPolicies policies,
-				ObjectProvider<RedisServer> server) {
-			return new RedisCheck(limiter, decisions, policies, server.getIfAvailable());
-		}
-
 		/**
-		 * The limiter's own connections, or those of the named client.
+		 * There is none if a client of the application is named, whose server only it
+		 * knows.
 		 */
+		@Bean
+		@Nullable RedisServer rateLimitRedisServer(RateLimitProperties properties, Environment environment,
+				ObjectProvider<SslBundles> bundles, ObjectProvider<DataRedisServer> dataRedis) {
+			return (properties.redis().client() != null) ? null : ServerReader.find(properties.redis(), environment,
+					bundles.getIfAvailable(), dataRedis.getIfAvailable());
+		}
+
 		@Bean
 		@ConditionalOnMissingBean
 		RedisConnections rateLimitRedisConnections(RateLimitProperties properties, Environment environment,
 				ListableBeanFactory beans, ObjectProvider<RedisServer> server,
 				ObjectProvider<RedisListener> listeners) {
-			ConnectionSettings settings = ConnectionSettings.of(properties.redis(), environment);
-			ApplicationClient client = ApplicationClient.of(properties.redis(), beans);
-			RedisConnections.Builder builder = (client != null) ? client.connections()
-					: server.getObject().connections(settings.clientName());
-			logger.info("Rate limits are counted in Redis at {}", (client != null) ? client : server.getObject());
-			return settings.connect(builder.listener(new RedisListeners(listeners)));
+			ConnectionSettings settings = new ConnectionSettings(properties.redis(), environment);
+			RedisServer own = server.getIfAvailable();
+			logger.info("Rate limits are counted in Redis at {}", (own != null) ? own
+					: "the server of the application's client '%s'".formatted(properties.redis().client()));
+			return settings.connect((own != null) ? own.connections(settings.clientName()) : settings.client(beans),
+					new RedisListeners(listeners));
 		}
 
 		@Bean
-		OutageEnd rateLimitOutageEnd(ObjectProvider<PolicyDecisions> decisions) {
-			return new OutageEnd(decisions);
+		RedisCheck rateLimitRedisCheck(RedisConnections redis, RateLimiter limiter, Decider decider,
+				ConfiguredPolicies policies, ObjectProvider<RedisServer> server) {
+			return new RedisCheck(redis, limiter, decider, policies, server.getIfAvailable());
+		}
+
+		@Bean
+		RedisLifecycle rateLimitRedisLifecycle(RedisConnections redis, Decider decider) {
+			return new RedisLifecycle(redis, decider);
 		}
 
 		@Bean
 		@ConditionalOnBooleanProperty(name = "ratelimit.redis.scripting", matchIfMissing = true)
 		RedisRateLimiter rateLimiter(RedisConnections redis, RateLimitProperties properties, Environment environment,
 				ObjectProvider<PenaltyListener> penaltyListeners) {
-			String prefix = KeyPrefix.of(properties, environment);
-			String secret = properties.identifierSecret();
-			RedisRateLimiter limiter = PolicyReader.read(KeyPrefix.PROPERTY, prefix,
-					() -> (secret == null || secret.isEmpty()) ? RedisRateLimiter.of(redis, prefix)
-							: RedisRateLimiter.of(redis, prefix, secret));
-			return limiter.withPenaltyListener(new PenaltyListeners(penaltyListeners));
+			return create(properties, environment, (prefix) -> RedisRateLimiter.of(redis, prefix),
+					(prefix, secret) -> RedisRateLimiter.of(redis, prefix, secret))
+				.withPenaltyListener(new PenaltyListeners(penaltyListeners));
 		}
 
 		@Bean
 		@ConditionalOnBooleanProperty(name = "ratelimit.redis.scripting", havingValue = false)
 		PipelineRateLimiter pipelineRateLimiter(RedisConnections redis, RateLimitProperties properties,
 				Environment environment) {
+			return create(properties, environment, (prefix) -> PipelineRateLimiter.of(redis, prefix),
+					(prefix, secret) -> PipelineRateLimiter.of(redis, prefix, secret));
+		}
+
+		private static <T> T create(RateLimitProperties properties, Environment environment, Function<String, T> plain,
+				BiFunction<String, String, T> hashing) {
 			String prefix = KeyPrefix.of(properties, environment);
 			String secret = properties.identifierSecret();
-			return PolicyReader.read(KeyPrefix.PROPERTY, prefix, () -> (secret == null || secret.isEmpty())
-					? PipelineRateLimiter.of(redis, prefix) : PipelineRateLimiter.of(redis, prefix, secret));
+			return PolicyReader.read(KeyPrefix.PROPERTY, prefix,
+					() -> (secret == null || secret.isEmpty()) ? plain.apply(prefix) : hashing.apply(prefix, secret));
 		}
 
 		/**
@@ -135,14 +138,6 @@ public final class RateLimitRedisAutoConfiguration {
 					() -> new DenialCache(cache.maxAge(), 1));
 			return PolicyReader.read("ratelimit.denial-cache.max-size", cache.maxSize(),
 					() -> new DenialCache(cache.maxAge(), cache.maxSize()));
-		}
-
-		@Bean
-		@Conditional(ApplicationClient.NotNamed.class)
-		RedisServer rateLimitRedisServer(RateLimitProperties properties, Environment environment,
-				ObjectProvider<SslBundles> bundles, ObjectProvider<DataRedisServer> dataRedis) {
-			return RedisServer.find(properties.redis(), environment, bundles.getIfAvailable(),
-					dataRedis.getIfAvailable());
 		}
 
 	}

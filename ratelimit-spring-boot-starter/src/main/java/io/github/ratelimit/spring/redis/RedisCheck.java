@@ -2,7 +2,10 @@ package io.github.ratelimit.spring.redis;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
@@ -14,25 +17,33 @@ import io.github.ratelimit.StoreBusyException;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.outage.OnStoreFailure;
-import io.github.ratelimit.redis.RedisErrorKind;
-import io.github.ratelimit.spring.ConfiguredPolicies;
-import io.github.ratelimit.spring.policy.PolicyDecisions;
+import io.github.ratelimit.redis.RedisConnections;
+import io.github.ratelimit.spring.config.HiddenValueException;
+import io.github.ratelimit.spring.decide.Decider;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.spring.policy.IdentifiedPolicy;
+import io.github.ratelimit.spring.policy.Mode;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * Logs a warning if Redis cannot be used once the application is ready. Otherwise this
- * would not be noticed before the first request. Neither startup nor health depends on
- * this check.
+ * Asks Redis before the first request does. While the application starts, it connects,
+ * loads classes and composes a script for each configured policy, for at most two
+ * seconds; policies that are decided together, or in parts, need more scripts later. The
+ * start fails only if the server turns out to be a node of a cluster, or a sentinel. Once
+ * the application is ready, a warning is logged if Redis cannot be used.
  */
-final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
+final class RedisCheck implements SmartInitializingSingleton, ApplicationListener<ApplicationReadyEvent> {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisCheck.class);
+
+	private static final Duration WARM_UP = Duration.ofSeconds(2);
 
 	/** How long to retry if the store is too busy. */
 	private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -40,55 +51,105 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 	private static final Duration PAUSE = Duration.ofMillis(50);
 
 	/**
-	 * Uses a policy that every store supports, with a cost of 0, so that nothing is
-	 * written.
+	 * A policy that every store supports, with a cost of 0, so that nothing is written.
 	 */
-	static final RateLimitRequest QUESTION = RateLimitRequest
+	private static final RateLimitRequest QUESTION = RateLimitRequest
 		.of(new Charge(Policy.of("start", new FixedWindow(), Limit.parse("1/s")), List.of(Identifier.GLOBAL), 0));
+
+	private final RedisConnections connections;
 
 	private final RateLimiter redis;
 
-	private final PolicyDecisions decisions;
+	private final Decider decider;
 
 	private final ConfiguredPolicies policies;
 
 	private final @Nullable RedisServer server;
 
+	/** Why the start fails. */
+	private volatile @Nullable RuntimeException refusal;
+
 	/**
-	 * Creates a check.
-	 * @param redis decides with Redis
-	 * @param decisions are notified and log a warning if it fails
-	 * @param policies define what happens to requests while it fails
 	 * @param server the server; {@code null} if the client is the application's
 	 */
-	RedisCheck(RateLimiter redis, PolicyDecisions decisions, ConfiguredPolicies policies,
+	RedisCheck(RedisConnections connections, RateLimiter redis, Decider decider, ConfiguredPolicies policies,
 			@Nullable RedisServer server) {
+		this.connections = connections;
 		this.redis = redis;
-		this.decisions = decisions;
+		this.decider = decider;
 		this.policies = policies;
 		this.server = server;
 	}
 
 	@Override
-	public void onApplicationEvent(ApplicationReadyEvent event) {
-		// On a separate thread, because the answer may take the whole timeout.
-		Thread thread = new Thread(() -> check(event.getApplicationContext()), "ratelimit-redis-check");
-		thread.setDaemon(true);
-		thread.start();
+	public void afterSingletonsInstantiated() {
+		try {
+			start(this::warmUp).join(WARM_UP.toMillis());
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		// From now on no request waits for longer than its time, even if Redis has not
+		// been connected to.
+		this.connections.connect(Duration.ZERO);
+		RuntimeException refusal = this.refusal;
+		if (refusal != null) {
+			throw refusal;
+		}
 	}
 
-	/**
-	 * Asks for a decision. Retries if the store is too busy, because an application may
-	 * have little CPU time while it starts.
-	 */
+	@Override
+	public void onApplicationEvent(ApplicationReadyEvent event) {
+		start(() -> check(event.getApplicationContext()));
+	}
+
+	/** On a separate thread, because an answer may take the whole timeout. */
+	private static Thread start(Runnable task) {
+		Thread thread = new Thread(task, "ratelimit-redis-check");
+		thread.setDaemon(true);
+		thread.start();
+		return thread;
+	}
+
+	private void warmUp() {
+		try {
+			if (this.server != null) {
+				new Diagnosis(this.server).requireSingleServer();
+			}
+			long end = System.nanoTime() + WARM_UP.toNanos();
+			this.connections.connect(WARM_UP);
+			ask(QUESTION, end);
+			this.policies.policies().values().forEach((policy) -> ask(question(policy), end));
+		}
+		catch (HiddenValueException ex) {
+			this.refusal = ex;
+		}
+		catch (StoreException ex) {
+			logger.debug("Redis cannot be used yet", ex);
+		}
+	}
+
+	/** Returns a request with a cost of 0, so that nothing is written. */
+	private static RateLimitRequest question(IdentifiedPolicy policy) {
+		List<Identifier> identifiers = IntStream.range(0, policy.identifiers().size())
+			.mapToObj((i) -> new Identifier("start", Integer.toString(i)))
+			.toList();
+		boolean shadow = policy.enforcement().mode() == Mode.SHADOW;
+		return new RateLimitRequest(Stream.of(policy.policy(), policy.concurrent())
+			.filter(Objects::nonNull)
+			.map((each) -> new Charge(each, identifiers, 0, shadow))
+			.toList());
+	}
+
 	void check(ConfigurableApplicationContext context) {
 		try {
-			ask(this.redis, QUESTION, System.nanoTime() + PATIENCE.toNanos());
+			ask(QUESTION, System.nanoTime() + PATIENCE.toNanos());
 		}
 		catch (StoreException ex) {
 			if (!context.isClosed()) {
-				String details = "%s. %s %s%s".formatted(consequences(), question(ex), tried(), ex.reason());
-				boolean first = this.decisions.outage().noteFailure(QUESTION, ex, details);
+				String details = "%s. %s %s%s".formatted(consequences(), Diagnosis.of(ex, this.server), tried(),
+						ex.reason());
+				boolean first = this.decider.outage().noteFailure(QUESTION, ex, details);
 				if (!first && !(ex instanceof StoreBusyException)) {
 					// A request has failed before, and has logged less.
 					logger.info("Redis cannot be used. {}", details);
@@ -98,14 +159,14 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 	}
 
 	/**
-	 * Asks for a decision, and retries while the store is too busy.
+	 * Asks for a decision, and retries while the store is too busy, because an
+	 * application may have little CPU time while it starts.
 	 * @param end when to stop, by {@link System#nanoTime()}
-	 * @throws StoreException if the store failed, or was too busy until the end
 	 */
-	static void ask(RateLimiter redis, RateLimitRequest question, long end) {
+	private void ask(RateLimitRequest question, long end) {
 		while (true) {
 			try {
-				redis.tryAcquire(question);
+				this.redis.tryAcquire(question);
 				return;
 			}
 			catch (StoreBusyException ex) {
@@ -118,16 +179,6 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 		}
 	}
 
-	/** Returns the most likely cause, as the message of the server may not explain it. */
-	private static String question(StoreException ex) {
-		return switch (RedisErrorKind.of(ex)) {
-			case NOAUTH -> "Redis requires a login: is its password configured?";
-			case WRONGPASS -> "Are the user name and password right?";
-			case NOPERM -> "Does its user have the permissions that docs/redis.md lists?";
-			default -> "Is Redis running, and is ratelimit.redis.url right?";
-		};
-	}
-
 	/** Includes encryption, because a mismatch is often not evident from the error. */
 	private String tried() {
 		return (this.server == null) ? ""
@@ -138,14 +189,10 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 	private String consequences() {
 		List<String> allowed = this.policies.names(OnStoreFailure.ALLOW);
 		List<String> denied = this.policies.names(OnStoreFailure.DENY);
-		StringBuilder text = new StringBuilder("Requests are limited by each instance alone");
-		if (!allowed.isEmpty()) {
-			text.append(", but those of the policies ").append(allowed).append(" are allowed without limits");
-		}
-		if (!denied.isEmpty()) {
-			text.append(", but those of the policies ").append(denied).append(" are denied");
-		}
-		return text.toString();
+		return "Requests are limited by each instance alone"
+				+ (allowed.isEmpty() ? ""
+						: ", but those of the policies %s are allowed without limits".formatted(allowed))
+				+ (denied.isEmpty() ? "" : ", but those of the policies %s are denied".formatted(denied));
 	}
 
 }

@@ -16,7 +16,8 @@ class RedisRuntimeHints implements RuntimeHintsRegistrar {
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
 		hints.resources()
 			.registerPattern("io/github/ratelimit/algorithm/*.lua")
-			.registerPattern("io/github/ratelimit/redis/script/*.lua");
+			.registerPattern("io/github/ratelimit/redis/script/*.lua")
+			.registerPattern("io/github/ratelimit/redis/script/template/*.lua");
 		hints.reflection()
 			.registerType(TypeReference.of("redis.clients.jedis.UnifiedJedis"),
 					(type) -> type.withField("provider").withField("executor"));

@@ -2,16 +2,17 @@ package io.github.ratelimit.spring.web;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.ToLongBiFunction;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
-import io.github.ratelimit.spring.policy.PolicyCharge;
+import io.github.ratelimit.spring.decide.PolicyCharge;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
@@ -37,12 +38,18 @@ public final class CostSettlement {
 	private final List<PolicyCharge> used = new ArrayList<>(2);
 
 	/** Charges to be refunded. */
-	private final List<PolicyCharge> free = new ArrayList<>(0);
+	private List<PolicyCharge> free = List.of();
 
 	/** True costs by the names of policies. */
 	private Map<String, Long> settled = Map.of();
 
+	/** Knows all policies; {@code null} if the limiter is off. */
+	private volatile @Nullable SettledPolicies policies;
+
 	private @Nullable HttpServletResponse response;
+
+	/** Whether the response decides over a charge. */
+	private boolean provisional;
 
 	private boolean failed;
 
@@ -58,11 +65,17 @@ public final class CostSettlement {
 	 * @return its costs, always the same
 	 */
 	public static CostSettlement of(HttpServletRequest request) {
-		return RequestState.of(request).costs();
+		CostSettlement costs = RequestState.of(request).costs();
+		costs.policies = SettledPolicies.of(request);
+		return costs;
 	}
 
 	/**
 	 * Sets the true cost of the request in a policy. The last call wins.
+	 * <p>
+	 * If there is no policy of that name at all, this is logged once as an error, and
+	 * nothing is settled; in tests with {@code @AutoConfigureRateLimit} an exception is
+	 * thrown.
 	 * @param policy the name of the policy
 	 * @param cost the true cost, 0 or more
 	 * @return whether the policy counts this request, which has not ended
@@ -70,9 +83,13 @@ public final class CostSettlement {
 	 */
 	public synchronized boolean settle(String policy, long cost) {
 		if (cost < 0) {
-			throw new IllegalArgumentException("Invalid cost (%d): must not be negative.".formatted(cost));
+			throw new IllegalArgumentException("Invalid cost (%s): must not be negative.".formatted(cost));
 		}
 		if (this.used.stream().noneMatch((charge) -> charge.charge().policy().name().equals(policy))) {
+			SettledPolicies policies = this.policies;
+			if (policies != null) {
+				policies.requireKnown(policy);
+			}
 			return false;
 		}
 		if (this.settled.isEmpty()) {
@@ -84,26 +101,19 @@ public final class CostSettlement {
 
 	/** Refunds everything that was used so far, whatever its true cost is. */
 	synchronized void refund() {
-		this.free.addAll(this.used);
-		forgetUsed();
-	}
-
-	/**
-	 * Removes the charges that are counted separately until the login, which the request
-	 * has passed. The caller refunds them.
-	 */
-	synchronized List<PolicyCharge> takeBeforeLogin() {
-		List<PolicyCharge> taken = this.used.stream().filter(PolicyCharge::beforeLogin).toList();
-		this.used.removeIf(PolicyCharge::beforeLogin);
-		return settle(accounts(taken), (account, charge) -> 0).stream().map(Settlement::used).toList();
+		if (!this.used.isEmpty()) {
+			this.free = Stream.concat(this.free.stream(), this.used.stream()).toList();
+			forgetUsed();
+		}
 	}
 
 	/** Adds a charge that has been used. */
 	synchronized void add(PolicyCharge charge, @Nullable HttpServletResponse response) {
 		this.response = (this.response != null) ? this.response : response;
+		this.provisional |= charge.isProvisional();
 		this.used.add(charge);
 		if (this.used.size() >= this.mostUsed) {
-			List<PolicyCharge> summed = List.copyOf(accounts(this.used).values());
+			List<PolicyCharge> summed = accounts(this.used).stream().flatMap(List::stream).toList();
 			this.used.clear();
 			this.used.addAll(summed);
 			this.mostUsed = Math.max(MOST_USED, 2 * summed.size());
@@ -113,23 +123,12 @@ public final class CostSettlement {
 	private void forgetUsed() {
 		this.used.clear();
 		this.settled = Map.of();
-	}
-
-	/** Adds up charges by policy, identifier, and where they were counted. */
-	private static Map<Account, PolicyCharge> accounts(List<PolicyCharge> charges) {
-		Map<Account, PolicyCharge> accounts = new LinkedHashMap<>();
-		for (PolicyCharge charge : charges) {
-			for (Identifier identifier : charge.charge().identifiers()) {
-				accounts.merge(Account.of(charge, identifier), withIdentifiers(charge, List.of(identifier)),
-						(one, other) -> withCost(one, one.charge().cost() + other.charge().cost()));
-			}
-		}
-		return accounts;
+		this.provisional = false;
 	}
 
 	/**
-	 * Notes that the request has failed with an exception. A container may report its end
-	 * before it sets the status for that.
+	 * Notes that the request has failed with an exception. It ends before the container
+	 * sets the status for that.
 	 */
 	synchronized void fail() {
 		this.failed = true;
@@ -142,77 +141,75 @@ public final class CostSettlement {
 	 */
 	synchronized List<Settlement> end() {
 		List<Settlement> settlements = List.of();
-		if (!this.free.isEmpty() || !this.settled.isEmpty() || isProvisional()) {
-			Map<Account, PolicyCharge> accounts = accounts(this.used);
-			settlements = new ArrayList<>(settle(accounts(this.free), (account, charge) -> 0));
-			settlements.addAll(settle(accounts, (account, charge) -> trueCost(account, charge, accounts)));
+		if (!this.free.isEmpty() || !this.settled.isEmpty() || this.provisional) {
+			settlements = Stream.concat(settlements(this.free, true), settlements(this.used, false)).toList();
 		}
-		this.free.clear();
+		this.free = List.of();
 		forgetUsed();
 		return settlements;
 	}
 
-	private boolean isProvisional() {
-		for (PolicyCharge charge : this.used) {
-			if (charge.isProvisional()) {
-				return true;
+	/** Identifiers with the same charged and true cost are settled together. */
+	private Stream<Settlement> settlements(List<PolicyCharge> charges, boolean free) {
+		Map<Settlement, List<Identifier>> identifiers = new LinkedHashMap<>();
+		for (List<PolicyCharge> account : accounts(charges)) {
+			Long rest = this.settled.get(account.get(0).charge().policy().name());
+			for (Iterator<PolicyCharge> each = account.iterator(); each.hasNext();) {
+				PolicyCharge charge = each.next();
+				long cost = charge.charge().cost();
+				if (free || !counts(charge)) {
+					cost = 0;
+				}
+				else if (rest != null) {
+					// The last one gets all that is left.
+					cost = each.hasNext() ? Math.min(rest, cost) : rest;
+					rest -= cost;
+				}
+				identifiers
+					.computeIfAbsent(new Settlement(with(List.of(Identifier.GLOBAL), charge), cost),
+							(key) -> new ArrayList<>())
+					.addAll(charge.charge().identifiers());
 			}
 		}
-		return false;
-	}
-
-	/** Identifiers with the same charged and true cost are settled together. */
-	private static List<Settlement> settle(Map<Account, PolicyCharge> charges,
-			ToLongBiFunction<Account, PolicyCharge> trueCost) {
-		Map<Settlement, List<Identifier>> identifiers = new LinkedHashMap<>();
-		charges.forEach((account, charge) -> {
-			PolicyCharge ofAnybody = withIdentifiers(charge, List.of(Identifier.GLOBAL));
-			identifiers
-				.computeIfAbsent(new Settlement(ofAnybody, trueCost.applyAsLong(account, charge)),
-						(key) -> new ArrayList<>())
-				.addAll(charge.charge().identifiers());
-		});
 		return identifiers.entrySet()
 			.stream()
-			.map((entry) -> new Settlement(withIdentifiers(entry.getKey().used(), entry.getValue()),
-					entry.getKey().cost()))
-			.toList();
+			.map((entry) -> new Settlement(with(entry.getValue(), entry.getKey().used()), entry.getKey().cost()));
 	}
 
 	/**
-	 * Returns the true cost of an account. If a policy and identifier was counted both in
-	 * the store and locally, the true cost is divided: the first account keeps up to what
-	 * was charged to it, and the last one gets the rest.
+	 * Adds up charges by policy, identifier, and where they were counted: in the store or
+	 * locally. Plans with the same algorithm and windows share a count; other plans have
+	 * separate counts.
+	 * @return the charges of each count, for one identifier each
 	 */
-	private long trueCost(Account account, PolicyCharge charge, Map<Account, PolicyCharge> accounts) {
-		long cost = charge.charge().cost();
-		if (this.response != null && !counts(charge, this.response)) {
-			return 0;
-		}
-		Long settled = this.settled.get(account.policy());
-		if (settled == null) {
-			return cost;
-		}
-		long rest = settled;
-		boolean last = true;
-		boolean before = true;
-		for (Map.Entry<Account, PolicyCharge> other : accounts.entrySet()) {
-			if (other.getKey().equals(account)) {
-				before = false;
-			}
-			else if (other.getKey().isOfSame(account)) {
-				rest -= before ? Math.min(rest, other.getValue().charge().cost()) : 0;
-				last = before && last;
+	private static List<List<PolicyCharge>> accounts(List<PolicyCharge> charges) {
+		Map<Account, Map<Decision.Source, PolicyCharge>> accounts = new LinkedHashMap<>();
+		for (PolicyCharge charge : charges) {
+			Policy policy = charge.charge().policy();
+			for (Identifier identifier : charge.charge().identifiers()) {
+				accounts
+					.computeIfAbsent(new Account(policy.name(), policy.stateForm(), identifier),
+							(key) -> new LinkedHashMap<>())
+					.merge(charge.source(), with(List.of(identifier), charge), (one, other) -> one
+						.withCharge(one.charge().withCost(one.charge().cost() + other.charge().cost())));
 			}
 		}
-		return last ? rest : Math.min(rest, cost);
+		return accounts.values().stream().map((account) -> List.copyOf(account.values())).toList();
+	}
+
+	private static PolicyCharge with(List<Identifier> identifiers, PolicyCharge charge) {
+		return charge.withCharge(new Charge(charge.charge().policy(), identifiers, charge.charge().cost()));
 	}
 
 	/** Returns true also if the status is no longer available. */
-	private boolean counts(PolicyCharge charge, HttpServletResponse response) {
+	private boolean counts(PolicyCharge charge) {
+		if (this.response == null) {
+			return true;
+		}
 		try {
-			int status = response.getStatus();
-			boolean failing = this.failed && status < HttpServletResponse.SC_BAD_REQUEST && !response.isCommitted();
+			int status = this.response.getStatus();
+			boolean failing = this.failed && status < HttpServletResponse.SC_BAD_REQUEST
+					&& !this.response.isCommitted();
 			return charge.policy()
 				.enforcement()
 				.counts(failing ? HttpServletResponse.SC_INTERNAL_SERVER_ERROR : status);
@@ -222,14 +219,6 @@ public final class CostSettlement {
 		}
 	}
 
-	private static PolicyCharge withCost(PolicyCharge charge, long cost) {
-		return charge.withCharge(charge.charge().withCost(cost));
-	}
-
-	private static PolicyCharge withIdentifiers(PolicyCharge charge, List<Identifier> identifiers) {
-		return charge.withCharge(new Charge(charge.charge().policy(), identifiers, charge.charge().cost()));
-	}
-
 	/**
 	 * A charge and its true cost.
 	 */
@@ -237,22 +226,7 @@ public final class CostSettlement {
 
 	}
 
-	/**
-	 * Where a charge was counted. Plans with the same algorithm and windows share a
-	 * count; other plans have separate counts.
-	 */
-	private record Account(String policy, String stateForm, Identifier identifier, Decision.Source source,
-			boolean beforeLogin) {
-
-		static Account of(PolicyCharge charge, Identifier identifier) {
-			Policy policy = charge.charge().policy();
-			return new Account(policy.name(), policy.stateForm(), identifier, charge.source(), charge.beforeLogin());
-		}
-
-		boolean isOfSame(Account other) {
-			return this.policy.equals(other.policy) && this.stateForm.equals(other.stateForm)
-					&& this.identifier.equals(other.identifier) && this.beforeLogin == other.beforeLogin;
-		}
+	private record Account(String policy, String stateForm, Identifier identifier) {
 
 	}
 

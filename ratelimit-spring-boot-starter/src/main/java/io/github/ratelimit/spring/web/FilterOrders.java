@@ -2,11 +2,10 @@ package io.github.ratelimit.spring.web;
 
 import java.util.List;
 
-import io.github.ratelimit.spring.policy.RateLimitProperties.FilterProperties;
+import io.github.ratelimit.spring.config.RateLimitProperties.FilterProperties;
+
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.core.env.Environment;
 
@@ -39,7 +38,7 @@ record FilterOrders(int beforeLogin, int afterLogin, int security) {
 	 * come after the first
 	 */
 	static FilterOrders read(FilterProperties properties, Environment environment) {
-		int security = Binder.get(environment).bind(SECURITY, Integer.class).orElse(DEFAULT_SECURITY);
+		int security = environment.getProperty(SECURITY, Integer.class, DEFAULT_SECURITY);
 		Integer beforeLogin = properties.beforeLoginOrder();
 		Integer afterLogin = properties.afterLoginOrder();
 		FilterOrders orders = new FilterOrders((beforeLogin != null) ? beforeLogin : beside(security, -DISTANCE),
@@ -47,7 +46,7 @@ record FilterOrders(int beforeLogin, int afterLogin, int security) {
 		if (orders.afterLogin <= orders.beforeLogin) {
 			throw new InvalidConfigurationPropertyValueException((afterLogin != null) ? AFTER_LOGIN : BEFORE_LOGIN,
 					(afterLogin != null) ? afterLogin : beforeLogin,
-					"%s (%d) must be greater than %s (%d): the second filter decides what the first one defers."
+					"%s (%s) must be greater than %s (%s): the second filter decides what the first one defers."
 						.formatted(AFTER_LOGIN, orders.afterLogin, BEFORE_LOGIN, orders.beforeLogin));
 		}
 		return orders;
@@ -58,14 +57,13 @@ record FilterOrders(int beforeLogin, int afterLogin, int security) {
 	}
 
 	/**
-	 * Rejects an order in which policies would not know the user, and warns of one in
-	 * which failed logins are not counted.
-	 * @param needUser the names of the policies that need the user
+	 * Rejects an order in which some policies would not know the user, and warns of one
+	 * in which failed logins are not counted.
 	 */
-	void requireUsable(List<String> needUser) {
+	void requireAfterSecurity(List<String> needUser) {
 		if (this.afterLogin <= this.security && !needUser.isEmpty()) {
 			throw new InvalidConfigurationPropertyValueException(AFTER_LOGIN, this.afterLogin,
-					"Must be greater than %s (%d): the policies %s need the user, whom Spring Security logs in there."
+					"Must be greater than %s (%s): the policies %s need the user, whom Spring Security logs in there."
 						.formatted(SECURITY, this.security, needUser));
 		}
 		if (this.beforeLogin >= this.security) {

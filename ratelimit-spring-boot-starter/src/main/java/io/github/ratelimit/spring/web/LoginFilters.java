@@ -1,53 +1,69 @@
 package io.github.ratelimit.spring.web;
 
 import java.util.Collection;
+import java.util.List;
+import java.util.Set;
 
+import io.github.ratelimit.spring.web.cors.SpringSecurityFilters;
 import jakarta.servlet.FilterRegistration;
 import jakarta.servlet.ServletContext;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.context.WebApplicationContext;
+import org.springframework.web.filter.CompositeFilter;
+import org.springframework.web.filter.DelegatingFilterProxy;
 
 /**
- * Tells whether a servlet filter may authenticate users: that of Spring Security, or one
- * of the application. The filters are known when the container has started.
+ * Tells which filters of the container may check credentials, and log users in: those of
+ * the application and of libraries for security, and those that call other filters.
  * <p>
  * Safe for use by several threads.
  */
 final class LoginFilters {
 
-	private final WebApplicationContext context;
+	/** Filters in these packages check no credentials. */
+	private static final List<String> HARMLESS = List.of("org.springframework.web.",
+			"org.springframework.boot.servlet.", "org.springframework.boot.web.servlet.support.",
+			"org.apache.catalina.", "org.apache.tomcat.", "org.eclipse.jetty.");
 
-	private volatile @Nullable Boolean exist;
+	private static final Set<String> CALLING_OTHERS = Set.of(DelegatingFilterProxy.class.getName(),
+			CompositeFilter.class.getName());
+
+	private static final Set<String> OWN = Set.of(RateLimitFilter.class.getName(),
+			RateLimitExceededFilter.class.getName());
+
+	private final SingletonSupplier<Boolean> exist;
 
 	LoginFilters(WebApplicationContext context) {
-		this.context = context;
+		this.exist = SingletonSupplier
+			.of(() -> context.containsBean(SpringSecurityFilters.BEAN) || mayLogIn(context.getServletContext()));
 	}
 
 	/**
-	 * Returns whether there is a filter that may authenticate users, also if the filters
-	 * are unknown. The first call must not come before
-	 * {@link SmartInitializingSingleton#afterSingletonsInstantiated()}.
+	 * Returns whether there is a filter that may log users in. It is known when the
+	 * container has started, and true if the filters are unknown: the context of a test
+	 * without a container has none, not even our own.
 	 */
 	boolean exist() {
-		Boolean exist = this.exist;
-		if (exist == null) {
-			exist = this.context.containsBean(RateLimitWebAutoConfiguration.SECURITY_FILTER)
-					|| mayAuthenticate(this.context.getServletContext());
-			this.exist = exist;
-		}
-		return exist;
+		return this.exist.obtain();
 	}
 
 	/** The context of a test without a container has no filters, not even our own. */
-	private static boolean mayAuthenticate(@Nullable ServletContext servlets) {
-		if (servlets == null) {
+	private static boolean mayLogIn(@Nullable ServletContext container) {
+		if (container == null) {
 			return true;
 		}
-		Collection<? extends FilterRegistration> filters = servlets.getFilterRegistrations().values();
-		return filters.stream().noneMatch(CredentialFilters::isOwn)
-				|| filters.stream().anyMatch(CredentialFilters::mayInclude);
+		Collection<? extends FilterRegistration> filters = container.getFilterRegistrations().values();
+		return filters.stream().noneMatch((filter) -> OWN.contains(String.valueOf(filter.getClassName())))
+				|| filters.stream().anyMatch(LoginFilters::mayCheckCredentials);
+	}
+
+	/** Returns true also if the class of the filter is unknown. */
+	static boolean mayCheckCredentials(FilterRegistration filter) {
+		String type = filter.getClassName();
+		return type == null || (!OWN.contains(type)
+				&& (CALLING_OTHERS.contains(type) || HARMLESS.stream().noneMatch(type::startsWith)));
 	}
 
 }

@@ -1,9 +1,12 @@
 package io.github.ratelimit.spring.web;
 
 import java.io.IOException;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
-import io.github.ratelimit.spring.RateLimitedExpressionException;
-import io.github.ratelimit.spring.policy.PolicyDecisions;
+import io.github.ratelimit.spring.decide.CarriedCaller;
+import io.github.ratelimit.spring.decide.Decider;
+import io.github.ratelimit.spring.web.answer.Answer;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
@@ -15,14 +18,15 @@ import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.NamedThreadLocal;
+import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.ServletRequestAttributes;
 
 /**
- * Lets filters and servlets call methods with {@code @RateLimited}. Provides the request
- * of such calls, also before Spring's own filter provides it, and answers the request if
- * a call is denied or its arguments make no valid cost or identifier, as
- * {@link RateLimitExceededResolver} does for handlers.
+ * Lets filters and servlets call methods with {@code @RateLimited}: provides the request
+ * of such calls, also before Spring's own filter provides it, answers the request if a
+ * call is rejected, as {@link RateLimitExceededResolver} does for handlers, and settles
+ * what the request has used at its end.
  * <p>
  * Safe for use by several threads.
  */
@@ -33,25 +37,41 @@ final class RateLimitExceededFilter implements Filter {
 
 	private final LimitedResponses responses;
 
-	private final PolicyDecisions decisions;
+	private final Decider decider;
+
+	private final Function<HttpServletRequest, CarriedCaller> capture;
 
 	/**
 	 * Creates a filter.
-	 * @param responses answers denied requests
-	 * @param decisions settles the costs of requests
+	 * @param capture reads the caller of a request, for other threads
 	 */
-	RateLimitExceededFilter(LimitedResponses responses, PolicyDecisions decisions) {
+	RateLimitExceededFilter(LimitedResponses responses, Decider decider,
+			Function<HttpServletRequest, CarriedCaller> capture) {
 		this.responses = responses;
-		this.decisions = decisions;
+		this.decider = decider;
+		this.capture = capture;
 	}
 
 	/**
 	 * Returns the request of the current thread: that of Spring, or else that of the
-	 * innermost of these filters; {@code null} if there is none.
+	 * innermost of these filters; {@code null} if there is none. Threads that do not
+	 * serve a request may have that of Spring after its end, when the container may have
+	 * given the object to another client.
 	 */
 	static @Nullable ServletRequestAttributes currentRequest() {
-		return (RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes known) ? known
-				: current.get();
+		ServletRequestAttributes served = current.get();
+		return (RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes known
+				&& (served != null || isActive(known))) ? known : served;
+	}
+
+	private static boolean isActive(ServletRequestAttributes attributes) {
+		try {
+			attributes.getAttribute(RateLimitExceededFilter.class.getName(), RequestAttributes.SCOPE_REQUEST);
+			return true;
+		}
+		catch (IllegalStateException ex) {
+			return false;
+		}
 	}
 
 	/**
@@ -64,42 +84,38 @@ final class RateLimitExceededFilter implements Filter {
 	}
 
 	@Override
-	public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
+	public void doFilter(ServletRequest any, ServletResponse anyResponse, FilterChain chain)
 			throws IOException, ServletException {
-		if (request instanceof HttpServletRequest httpRequest && response instanceof HttpServletResponse httpResponse) {
-			doFilter(httpRequest, httpResponse, chain);
-		}
-		else {
+		HttpServletRequest request = (HttpServletRequest) any;
+		HttpServletResponse response = (HttpServletResponse) anyResponse;
+		if (request.getDispatcherType() == DispatcherType.FORWARD && current.get() != null) {
 			chain.doFilter(request, response);
+			return;
 		}
-	}
-
-	private void doFilter(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
-			throws IOException, ServletException {
 		writeDecisionsOfOtherThreads(request, response);
+		boolean failed = true;
 		try {
 			doFilterAsCurrent(request, response, chain);
-			RequestState state = RequestState.find(request);
-			if (state != null) {
-				// If the request ends soon, Tomcat reports that only to listeners that
-				// exist by now.
-				state.awaitEnd(request, this.decisions);
-			}
+			failed = false;
 		}
 		catch (IOException | ServletException | RuntimeException ex) {
-			if (!response.isCommitted() && Answer.find(RateLimitedExpressionException.class, ex) != null) {
-				response.sendError(HttpServletResponse.SC_BAD_REQUEST);
-				return;
-			}
 			Answer answer = Answer.to(ex);
-			if (answer == null || response.isCommitted()) {
-				RequestState state = RequestState.find(request);
-				if (state != null) {
-					state.fail();
-				}
+			if (answer == null || (response.isCommitted() && !LimitedResponses.isError(response))) {
 				throw ex;
 			}
-			this.responses.answer(answer, request, response);
+			if (!response.isCommitted()) {
+				this.responses.answer(answer, request, response);
+			}
+			failed = false;
+		}
+		finally {
+			RequestState state = RequestState.find(request);
+			if (state != null) {
+				if (failed) {
+					state.costs().fail();
+				}
+				state.endDispatch(request, this.decider);
+			}
 		}
 	}
 
@@ -107,24 +123,43 @@ final class RateLimitExceededFilter implements Filter {
 	private void writeDecisionsOfOtherThreads(HttpServletRequest request, HttpServletResponse response) {
 		RequestState state = (request.getDispatcherType() == DispatcherType.ASYNC) ? RequestState.find(request) : null;
 		if (state != null && !state.statuses().isWritten()) {
-			this.responses.writeHeaders(state.statuses(), response);
+			state.statuses().write(this.responses.headers(), response);
 		}
 	}
 
-	private static void doFilterAsCurrent(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+	private void doFilterAsCurrent(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
 		ServletRequestAttributes outer = current.get();
 		current.set(new ServletRequestAttributes(request, response));
+		Supplier<? extends @Nullable CarriedCaller> outerCaller = CarriedCaller.exchange(this::captureCurrent);
+		if (outer == null) {
+			serve(request, Thread.currentThread());
+		}
 		try {
 			chain.doFilter(request, response);
 		}
 		finally {
+			CarriedCaller.exchange(outerCaller);
 			if (outer != null) {
 				current.set(outer);
 			}
 			else {
 				current.remove();
+				serve(request, null);
 			}
+		}
+	}
+
+	/** Filters inside this one may have replaced the request by one that has the user. */
+	private @Nullable CarriedCaller captureCurrent() {
+		ServletRequestAttributes served = currentRequest();
+		return (served != null) ? this.capture.apply(served.getRequest()) : null;
+	}
+
+	private static void serve(HttpServletRequest request, @Nullable Thread thread) {
+		RequestState state = RequestState.find(request);
+		if (state != null) {
+			state.serve(thread);
 		}
 	}
 

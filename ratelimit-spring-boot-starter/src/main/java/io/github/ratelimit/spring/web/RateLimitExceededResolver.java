@@ -1,36 +1,38 @@
 package io.github.ratelimit.spring.web;
 
 import java.io.IOException;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
 
-import io.github.ratelimit.StoreException;
-import io.github.ratelimit.spring.CallerDeniedException;
-import io.github.ratelimit.spring.RateLimitExceededException;
-import io.github.ratelimit.spring.RateLimitedExpressionException;
+import io.github.ratelimit.spring.web.answer.Answer;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import jakarta.servlet.http.HttpServletResponseWrapper;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.context.ApplicationContext;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.core.Ordered;
+import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.ModelAndView;
+import org.springframework.web.servlet.handler.HandlerExceptionResolverComposite;
+import org.springframework.web.servlet.mvc.annotation.ResponseStatusExceptionResolver;
+import org.springframework.web.servlet.mvc.support.DefaultHandlerExceptionResolver;
 
 /**
- * Answers requests in which a method with {@code @RateLimited} was denied, its caller was
- * denied, or the store failed, unless an exception handler of the application does. A
- * call whose arguments make no valid cost or identifier is answered with 400. The
- * exception may be the cause of another.
+ * Answers requests in which a call of a limited method was rejected, unless an exception
+ * handler of the application does. The exception may be the cause of another.
  * <p>
- * An {@code @ExceptionHandler} of the application is called first if it names
- * {@link RateLimitExceededException}, {@link CallerDeniedException},
- * {@link StoreException}, {@link RateLimitedExpressionException}, or an exception that
- * wraps one of them, regardless of the order of other handlers. Its response already has
- * {@code Retry-After} and the headers of the limits, which it may replace. Handlers for
- * {@code RuntimeException}, {@code Exception} or {@code Throwable} are meant for
- * failures, and are not called.
+ * Exception handlers of the application are called first, as for any other exception.
+ * Their response already has {@code Retry-After} and the headers of the limits, which
+ * they may replace. What Spring MVC answers without them is not asked for: it knows the
+ * exception around the denial alone.
  */
 final class RateLimitExceededResolver implements HandlerExceptionResolver, Ordered {
 
@@ -38,63 +40,90 @@ final class RateLimitExceededResolver implements HandlerExceptionResolver, Order
 
 	private final LimitedResponses responses;
 
-	/** Created at the first use, because this searches all beans. */
-	private final SingletonSupplier<SpecificExceptionHandlers> handlers;
+	/** The others, in the order in which Spring MVC would ask them. */
+	private final SingletonSupplier<List<HandlerExceptionResolver>> others;
 
-	/**
-	 * Creates a resolver.
-	 * @param responses answers denied requests
-	 * @param context the application, which may have exception handlers
-	 */
-	public RateLimitExceededResolver(LimitedResponses responses, ApplicationContext context) {
+	RateLimitExceededResolver(LimitedResponses responses, ListableBeanFactory beans) {
 		this.responses = responses;
-		this.handlers = SingletonSupplier.of(() -> new SpecificExceptionHandlers(context));
+		this.others = SingletonSupplier
+			.of(() -> BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, HandlerExceptionResolver.class, true, false)
+				.values()
+				.stream()
+				.sorted(AnnotationAwareOrderComparator.INSTANCE)
+				.dropWhile((resolver) -> resolver != this)
+				.skip(1)
+				.flatMap(RateLimitExceededResolver::flatten)
+				.filter((resolver) -> !isDefault(resolver))
+				.toList());
 	}
 
-	/**
-	 * Runs just before the application's exception handlers, whose order is 0.
-	 */
+	private static Stream<HandlerExceptionResolver> flatten(HandlerExceptionResolver resolver) {
+		return (resolver instanceof HandlerExceptionResolverComposite composite)
+				? composite.getExceptionResolvers().stream().flatMap(RateLimitExceededResolver::flatten)
+				: Stream.of(resolver);
+	}
+
+	/** A subclass is a handler of the application. */
+	private static boolean isDefault(HandlerExceptionResolver resolver) {
+		return resolver.getClass() == ResponseStatusExceptionResolver.class
+				|| resolver.getClass() == DefaultHandlerExceptionResolver.class;
+	}
+
+	/** Runs before the others, which it calls with another response. */
 	@Override
 	public int getOrder() {
-		return -1;
+		return Ordered.HIGHEST_PRECEDENCE;
 	}
 
 	@Override
 	public @Nullable ModelAndView resolveException(HttpServletRequest request, HttpServletResponse response,
 			@Nullable Object handler, Exception ex) {
-		if (response.isCommitted()) {
-			return null;
-		}
-		if (Answer.find(RateLimitedExpressionException.class, ex) != null) {
-			ModelAndView handled = this.handlers.obtain().resolveException(request, response, handler, ex);
-			return (handled != null) ? handled : badRequest(response);
-		}
 		Answer answer = Answer.to(ex);
 		if (answer == null) {
 			return null;
 		}
-		ModelAndView handled = this.handlers.obtain()
-			.resolveException(request, this.responses.forExceptionHandlers(answer, response), handler, ex);
-		if (handled != null) {
-			return handled;
+		if (response.isCommitted()) {
+			return LimitedResponses.isError(response) ? new ModelAndView() : null;
+		}
+		this.responses.prepare(answer, response);
+		HttpServletResponse replaceable = new ReplaceableResponse(response);
+		for (HandlerExceptionResolver resolver : this.others.obtain()) {
+			ModelAndView handled = resolver.resolveException(request, replaceable, handler, ex);
+			if (handled != null) {
+				return handled;
+			}
 		}
 		try {
 			this.responses.reject(answer, request, response);
 		}
 		catch (IOException unreachable) {
-			logger.debug("The denied client could not be answered", unreachable);
+			logger.debug("The client could not be answered", unreachable);
 		}
 		return new ModelAndView();
 	}
 
-	private static ModelAndView badRequest(HttpServletResponse response) {
-		try {
-			response.sendError(HttpServletResponse.SC_BAD_REQUEST);
+	/**
+	 * Replaces headers of the limiter that the application adds: Spring MVC adds the
+	 * headers of a {@code ResponseEntity}.
+	 */
+	private final class ReplaceableResponse extends HttpServletResponseWrapper {
+
+		private final Set<String> replaced = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+
+		ReplaceableResponse(HttpServletResponse response) {
+			super(response);
 		}
-		catch (IOException unreachable) {
-			logger.debug("The client with an invalid request could not be answered", unreachable);
+
+		@Override
+		public void addHeader(String name, String value) {
+			if (RateLimitExceededResolver.this.responses.writes(name) && this.replaced.add(name)) {
+				super.setHeader(name, value);
+			}
+			else {
+				super.addHeader(name, value);
+			}
 		}
-		return new ModelAndView();
+
 	}
 
 }

@@ -7,7 +7,14 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.RateLimitExceededException;
-import io.github.ratelimit.spring.policy.PolicyUse;
+import io.github.ratelimit.spring.Rejection.Reason;
+import io.github.ratelimit.spring.decide.Decided;
+import io.github.ratelimit.spring.decide.Decider;
+import io.github.ratelimit.spring.decide.PolicyCharge;
+import io.github.ratelimit.spring.decide.PolicyUse;
+import io.github.ratelimit.spring.web.answer.Answer;
+import io.github.ratelimit.spring.web.answer.ExposedHeaders;
+import io.github.ratelimit.spring.web.path.LimitedPaths;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
@@ -16,6 +23,7 @@ import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.web.cors.CorsUtils;
 
@@ -29,61 +37,44 @@ import org.springframework.web.cors.CorsUtils;
  */
 final class RateLimitFilter implements Filter {
 
-	private final ServletPolicyEnforcer enforcer;
+	private final RequestCharges charges;
 
-	private final LimitedPaths paths;
+	private final Decider decider;
 
-	private final boolean userKnown;
+	private final @Nullable LimitedPaths paths;
 
 	private final LimitedResponses responses;
 
-	private final Preflights preflights;
-
 	/**
 	 * Creates a filter.
-	 * @param enforcer enforces the policies
-	 * @param paths the limited paths
-	 * @param userKnown whether this is the filter after the login
-	 * @param responses answers rejected requests
-	 * @param preflights which CORS preflight requests are not limited
+	 * @param charges finds what a request is charged
+	 * @param paths the limited paths; {@code null} for the filter after the login
 	 */
-	RateLimitFilter(ServletPolicyEnforcer enforcer, LimitedPaths paths, boolean userKnown, LimitedResponses responses,
-			Preflights preflights) {
-		this.enforcer = enforcer;
+	RateLimitFilter(RequestCharges charges, Decider decider, @Nullable LimitedPaths paths, LimitedResponses responses) {
+		this.charges = charges;
+		this.decider = decider;
 		this.paths = paths;
-		this.userKnown = userKnown;
 		this.responses = responses;
-		this.preflights = preflights;
 	}
 
 	@Override
-	public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
+	public void doFilter(ServletRequest any, ServletResponse anyResponse, FilterChain chain)
 			throws IOException, ServletException {
-		if (request instanceof HttpServletRequest httpRequest && response instanceof HttpServletResponse httpResponse
-				&& !(CorsUtils.isPreFlightRequest(httpRequest) && this.preflights.areFree(httpRequest))) {
-			doFilter(httpRequest, httpResponse, chain);
-		}
-		else {
+		HttpServletRequest request = (HttpServletRequest) any;
+		HttpServletResponse response = (HttpServletResponse) anyResponse;
+		boolean preflight = CorsUtils.isPreFlightRequest(request);
+		if (preflight && this.responses.cors().isFree(request)) {
 			chain.doFilter(request, response);
 		}
-	}
-
-	private void doFilter(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
-			throws IOException, ServletException {
-		List<PolicyUse> uses;
-		try {
-			uses = this.userKnown ? List.of() : this.paths.uses(request);
-		}
-		catch (IllegalArgumentException ex) {
-			// A malformed escape in a path parameter, which some containers accept. No
-			// policy could be found; Spring MVC fails on it, and so does its error page.
-			response.setStatus(HttpServletResponse.SC_BAD_REQUEST);
-			return;
-		}
-		if (isAllowed(uses, request, response)) {
-			chain.doFilter(request, this.responses.forChain(request, response));
-			if (CorsUtils.isPreFlightRequest(request) && this.preflights.isAnswered(request, response)) {
-				this.enforcer.refund(RequestState.of(request));
+		else if (isAllowed(request, response)) {
+			chain.doFilter(request, ExposedHeaders.concern(request) && !RequestState.of(request).statuses().isEmpty()
+					? new ExposedHeaders(this.responses.headers(), response) : response);
+			if (preflight && this.responses.cors().isAnswered(request, response)) {
+				// At once: its client may send the next one as soon as it has the
+				// response.
+				RequestState state = RequestState.of(request);
+				state.costs().refund();
+				state.end(this.decider);
 			}
 		}
 	}
@@ -93,33 +84,59 @@ final class RateLimitFilter implements Filter {
 	 * resource has no response of its own: if it is denied, this throws the exception
 	 * that a denied method would throw, and the request may go on elsewhere.
 	 */
-	private boolean isAllowed(List<PolicyUse> uses, HttpServletRequest request, HttpServletResponse response)
+	private boolean isAllowed(HttpServletRequest request, HttpServletResponse response)
 			throws ServletException, IOException {
+		List<PolicyUse> uses;
+		try {
+			uses = (this.paths != null) ? this.paths.uses(request) : List.of();
+		}
+		catch (IllegalArgumentException ex) {
+			// A malformed escape in a path parameter, which some containers accept. No
+			// policy could be found; Spring MVC fails on it, and so does its error page.
+			response.setStatus(HttpServletResponse.SC_BAD_REQUEST);
+			return false;
+		}
 		RequestState state = RequestState.of(request);
 		if (state.isDenied()) {
 			return true;
 		}
+		boolean included = request.getDispatcherType() == DispatcherType.INCLUDE;
+		Answer answer;
 		try {
-			Decision decision = this.userKnown ? this.enforcer.enforceAfterLogin(state, request, response)
-					: this.enforcer.enforceBeforeLogin(uses, state, request, response);
+			Decision decision = decide(uses, state, request, response);
 			if (decision.allowed()) {
 				return true;
 			}
-			if (request.getDispatcherType() == DispatcherType.INCLUDE) {
+			if (included) {
 				throw new RateLimitExceededException(decision);
 			}
-			state.deny();
-			this.responses.answer(Answer.denied(decision), request, response);
+			answer = new Answer(Reason.DENIED, decision);
 		}
 		catch (CallerDeniedException | StoreException ex) {
-			Answer answer = Answer.to(ex);
-			if (answer == null || request.getDispatcherType() == DispatcherType.INCLUDE) {
+			answer = Answer.to(ex);
+			if (answer == null || included) {
 				throw ex;
 			}
-			state.deny();
-			this.responses.answer(answer, request, response);
 		}
+		state.deny();
+		this.responses.answer(answer, request, response);
 		return false;
+	}
+
+	/** Decides all or nothing. */
+	private Decision decide(List<PolicyUse> uses, RequestState state, HttpServletRequest request,
+			HttpServletResponse response) {
+		List<PolicyCharge> charges = (this.paths != null) ? this.charges.beforeLogin(uses, state, request)
+				: this.charges.afterLogin(state, request);
+		if (charges.isEmpty()) {
+			return Decided.UNLIMITED.decision();
+		}
+		state.watch(request, response, this.decider);
+		Decided decided = this.decider.decideProvisionally(charges);
+		state.use(decided, response);
+		state.run(decided);
+		state.statuses().write(this.responses.headers(), response);
+		return decided.decision();
 	}
 
 }

@@ -2,25 +2,39 @@ package io.github.ratelimit.spring.web;
 
 import java.util.Arrays;
 import java.util.EnumSet;
-import java.util.List;
-import java.util.function.Predicate;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.stream.Stream;
 
-import io.github.ratelimit.spring.ConfiguredPolicies;
-import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.LimitHeaders;
 import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.RateLimitExemption;
 import io.github.ratelimit.spring.RejectionHandler;
-import io.github.ratelimit.spring.policy.AnnotatedPolicies;
-import io.github.ratelimit.spring.policy.DeclaredPolicies;
-import io.github.ratelimit.spring.policy.PolicyDecisions;
-import io.github.ratelimit.spring.policy.PolicyEnforcer;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.policy.RateLimitProperties;
-import io.github.ratelimit.spring.policy.RefreshedPolicies;
+import io.github.ratelimit.spring.SecurityFilters;
+import io.github.ratelimit.spring.config.AnnotatedPolicies;
+import io.github.ratelimit.spring.config.DeclaredPolicies;
+import io.github.ratelimit.spring.config.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.config.RateLimitProperties;
+import io.github.ratelimit.spring.config.RefreshedPolicies;
+import io.github.ratelimit.spring.decide.Decider;
+import io.github.ratelimit.spring.decide.ListedPlans;
+import io.github.ratelimit.spring.decide.PolicyEnforcer;
+import io.github.ratelimit.spring.decide.UnknownPolicyHandler;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.spring.web.answer.Rejections;
+import io.github.ratelimit.spring.web.answer.StatusHeaders;
+import io.github.ratelimit.spring.web.cors.ApplicationCors;
+import io.github.ratelimit.spring.web.cors.SpringSecurityFilters;
+import io.github.ratelimit.spring.web.identify.AccessLists;
+import io.github.ratelimit.spring.web.identify.IdentifierReader;
+import io.github.ratelimit.spring.web.identify.RequestConditions;
+import io.github.ratelimit.spring.web.identify.RequestIdentifiers;
+import io.github.ratelimit.spring.web.identify.UserPlans;
+import io.github.ratelimit.spring.web.path.LimitedPaths;
+import io.github.ratelimit.spring.web.path.LimitedPathsReader;
 import jakarta.servlet.DispatcherType;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import jakarta.servlet.Filter;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -32,13 +46,9 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnNotWarDeployment;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
-import org.springframework.boot.tomcat.TomcatWebServer;
-import org.springframework.boot.web.server.context.WebServerApplicationContext;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
-import org.springframework.boot.web.servlet.ServletListenerRegistrationBean;
-import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Fallback;
@@ -48,7 +58,6 @@ import org.springframework.security.web.FilterChainProxy;
 import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.HandlerMapping;
-import org.springframework.web.servlet.handler.MappedInterceptor;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
 import org.springframework.web.util.pattern.PathPatternParser;
 
@@ -64,18 +73,13 @@ import org.springframework.web.util.pattern.PathPatternParser;
 @ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
 public final class RateLimitWebAutoConfiguration {
 
-	private static final Logger logger = LoggerFactory.getLogger(RateLimitWebAutoConfiguration.class);
-
-	/** The filter bean of Spring Security, in which users log in. */
-	static final String SECURITY_FILTER = "springSecurityFilterChain";
-
 	/** Distance of the outermost filter from the first order. */
 	private static final int DISTANCE = 10;
 
 	@Bean
 	@ConditionalOnMissingBean
 	LimitHeaders rateLimitHeaders(RateLimitProperties properties, Environment environment) {
-		return ResponseReader.readHeaders(properties, environment);
+		return StatusHeaders.read(properties, environment);
 	}
 
 	@Bean
@@ -88,34 +92,18 @@ public final class RateLimitWebAutoConfiguration {
 	}
 
 	@Bean
-	ForwardingCheck rateLimitForwardingCheck(RateLimitProperties properties, ListableBeanFactory beans,
-			Environment environment) {
-		return new ForwardingCheck(!properties.ip().trustedProxies().isEmpty(), beans, environment);
-	}
-
-	@Bean
-	CorsFilters rateLimitCorsFilters(ObjectProvider<SecurityFilters> security, ListableBeanFactory beans) {
-		return new CorsFilters(security.getIfAvailable(() -> SecurityFilters.NONE), beans);
-	}
-
-	@Bean
-	ApplicationCors rateLimitApplicationCors(CorsFilters filters, ObjectProvider<HandlerMapping> mappings) {
-		return new ApplicationCors(filters::find, () -> mappings.orderedStream().toList());
-	}
-
-	@Bean
-	Preflights rateLimitPreflights(ApplicationCors cors, ObjectProvider<SecurityFilters> security) {
-		return new Preflights(cors, security.getIfAvailable(() -> SecurityFilters.NONE));
+	ApplicationCors rateLimitApplicationCors(ObjectProvider<SecurityFilters> security, ListableBeanFactory beans) {
+		return new ApplicationCors(security.getIfAvailable(() -> SecurityFilters.NONE), beans,
+				LoginFilters::mayCheckCredentials);
 	}
 
 	@Bean
 	LimitedResponses rateLimitedResponses(LimitHeaders headers, RateLimitProperties properties,
 			ObjectProvider<JsonMapper> jsonMapper, ObjectProvider<RejectionHandler> handler, ApplicationCors cors,
 			ObjectProvider<SecurityFilters> security) {
-		return new LimitedResponses(
-				headers, ResponseReader.readRejections(properties.rejection(),
-						jsonMapper.getIfAvailable(JsonMapper::shared), handler.getIfAvailable()),
-				cors, security.getIfAvailable(() -> SecurityFilters.NONE));
+		return new LimitedResponses(headers, new Rejections(properties.rejection(),
+				jsonMapper.getIfAvailable(JsonMapper::shared), handler.getIfAvailable()), cors,
+				security.getIfAvailable(() -> SecurityFilters.NONE));
 	}
 
 	@Bean
@@ -131,15 +119,16 @@ public final class RateLimitWebAutoConfiguration {
 	}
 
 	@Bean
-	UserPlans rateLimitUserPlans(RateLimitProperties properties, ConfiguredPolicies policies,
-			ObjectProvider<PlanResolver> resolver, ListableBeanFactory beans, Environment environment) {
-		return new PlanReader(properties, policies, environment).read(mayChangePolicies(beans), resolver::getObject,
+	UserPlans rateLimitUserPlans(RateLimitProperties properties, ConfiguredPolicies policies, ListedPlans listed,
+			ObjectProvider<PlanResolver> resolver, ListableBeanFactory beans) {
+		return UserPlans.read(properties, policies, listed::look, resolver::getObject,
 				beans.getBeanNamesForType(PlanResolver.class, true, false));
 	}
 
 	@Bean
-	LoginFilters rateLimitLoginFilters(WebApplicationContext context) {
-		return new LoginFilters(context);
+	RequestCharges rateLimitRequestCharges(Decider decider, RequestIdentifiers identifiers, AccessLists lists,
+			RequestConditions conditions, ObjectProvider<RequestCost> cost, UserPlans plans) {
+		return new RequestCharges(decider, identifiers, lists, conditions, cost.getIfAvailable(), plans);
 	}
 
 	/**
@@ -148,16 +137,14 @@ public final class RateLimitWebAutoConfiguration {
 	 */
 	@Bean
 	@Fallback
-	ServletPolicyEnforcer rateLimitPolicyEnforcer(PolicyDecisions decisions, RequestIdentifiers identifiers,
-			AccessLists lists, RequestConditions conditions, ObjectProvider<RequestCost> cost, UserPlans plans,
-			LimitedResponses responses, LoginFilters logins) {
-		return new ServletPolicyEnforcer(decisions, identifiers, lists, conditions, cost.getIfAvailable(), plans,
-				responses, logins::exist);
+	ServletPolicyEnforcer rateLimitPolicyEnforcer(Decider decider, RequestCharges charges,
+			RequestIdentifiers identifiers, LimitHeaders headers) {
+		return new ServletPolicyEnforcer(decider, charges, identifiers, headers);
 	}
 
 	/**
-	 * Creates the resolver before the first request. The enforcer gets it lazily, because
-	 * it may depend on beans whose methods are limited.
+	 * Creates the resolver before the first request. It is asked for lazily, because it
+	 * may depend on beans whose methods are limited.
 	 */
 	@Bean
 	SmartInitializingSingleton rateLimitPlanResolverCheck(ObjectProvider<PlanResolver> planResolver) {
@@ -174,51 +161,68 @@ public final class RateLimitWebAutoConfiguration {
 	}
 
 	@Bean
-	FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeSecurity(ServletPolicyEnforcer enforcer,
-			LimitedPaths paths, AccessLists lists, LimitedResponses responses, Preflights preflights,
-			RateLimitProperties properties, Environment environment) {
+	FilterOrders rateLimitFilterOrders(RateLimitProperties properties, Environment environment) {
+		return FilterOrders.read(properties.filter(), environment);
+	}
+
+	@Bean
+	FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeSecurity(RequestCharges charges, Decider decider,
+			LimitedPaths paths, AccessLists lists, LimitedResponses responses, FilterOrders orders) {
 		FilterRegistrationBean<RateLimitFilter> registration = registration("rateLimitFilterBeforeSecurity",
-				FilterOrders.read(properties.filter(), environment).beforeLogin(),
-				new RateLimitFilter(enforcer, paths, false, responses, preflights));
+				orders.beforeLogin(), new RateLimitFilter(charges, decider, paths, responses));
+		registration.setDispatcherTypes(EnumSet.allOf(DispatcherType.class));
 		registration.setEnabled(!paths.policies().isEmpty() || lists.needFilter(false));
 		return registration;
 	}
 
+	/** Policies may need the user only later, when they are refreshed. */
 	@Bean
-	FilterRegistrationBean<RateLimitFilter> rateLimitFilterAfterSecurity(ServletPolicyEnforcer enforcer,
-			LimitedPaths paths, AccessLists lists, LimitedResponses responses, Preflights preflights,
-			RateLimitProperties properties, Environment environment) {
+	FilterRegistrationBean<RateLimitFilter> rateLimitFilterAfterSecurity(RequestCharges charges, Decider decider,
+			LimitedPaths paths, AccessLists lists, LimitedResponses responses, FilterOrders orders) {
 		FilterRegistrationBean<RateLimitFilter> registration = registration("rateLimitFilterAfterSecurity",
-				FilterOrders.read(properties.filter(), environment).afterLogin(),
-				new RateLimitFilter(enforcer, paths, true, responses, preflights));
-		// Policies may need the user only later, when they are refreshed.
+				orders.afterLogin(), new RateLimitFilter(charges, decider, null, responses));
+		registration.setDispatcherTypes(EnumSet.allOf(DispatcherType.class));
 		registration.setEnabled(!paths.policies().isEmpty() || lists.needFilter(true));
 		return registration;
 	}
 
+	/**
+	 * Runs before all filters that may call methods, but after those that measure
+	 * requests and handle failures.
+	 */
 	@Bean
-	SmartInitializingSingleton rateLimitAllowedUsersCheck(ServletPolicyEnforcer enforcer, LimitedPaths paths,
-			AccessLists lists) {
-		return () -> {
-			List<String> limited = lists.allowUsers() ? names(paths, enforcer::countsBeforeLogin) : List.of();
-			if (!limited.isEmpty()) {
-				logger.warn("Some entries of ratelimit.allow are known only after the login, but the policies {} count"
-						+ " before it. What such clients use of them is refunded, but they are denied while it is used"
-						+ " up", limited);
-			}
-		};
+	FilterRegistrationBean<RateLimitExceededFilter> rateLimitExceededFilter(LimitedResponses responses, Decider decider,
+			RequestCharges charges) {
+		FilterRegistrationBean<RateLimitExceededFilter> registration = registration("rateLimitExceededFilter",
+				Ordered.HIGHEST_PRECEDENCE + DISTANCE,
+				new RateLimitExceededFilter(responses, decider, charges::capture));
+		registration.setDispatcherTypes(EnumSet.complementOf(EnumSet.of(DispatcherType.INCLUDE)));
+		return registration;
+	}
+
+	private static <T extends Filter> FilterRegistrationBean<T> registration(String name, int order, T filter) {
+		FilterRegistrationBean<T> registration = new FilterRegistrationBean<>(filter);
+		registration.setName(name);
+		registration.setOrder(order);
+		return registration;
 	}
 
 	@Bean
-	MappedInterceptor rateLimitLateUsers(RateLimitProperties properties, Environment environment) {
-		return new MappedInterceptor(null,
-				new LateUsers(FilterOrders.read(properties.filter(), environment).afterLogin()));
+	RateLimitExceededResolver rateLimitExceededResolver(LimitedResponses responses, ListableBeanFactory beans) {
+		return new RateLimitExceededResolver(responses, beans);
 	}
 
 	@Bean
-	CountedTwice rateLimitCountedTwice(LimitedPaths paths, AnnotatedPolicies annotated,
-			ObjectProvider<RequestMappingInfoHandlerMapping> mappings, Environment environment) {
-		return new CountedTwice(paths, annotated, mappings, environment.getProperty("spring.mvc.servlet.path", ""));
+	LoginFilters rateLimitLoginFilters(WebApplicationContext context) {
+		return new LoginFilters(context);
+	}
+
+	@Bean
+	UnservedPaths rateLimitUnservedPaths(LimitedPaths paths,
+			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, LoginFilters filters,
+			ObjectProvider<HandlerMapping> mappings, WebApplicationContext context) {
+		return new UnservedPaths(paths, parser.getIfAvailable(() -> PathPatternParser.defaultInstance), filters,
+				mappings, context);
 	}
 
 	/**
@@ -231,66 +235,35 @@ public final class RateLimitWebAutoConfiguration {
 			ConfiguredPolicies policies, LimitedPaths paths, AnnotatedPolicies annotated,
 			ObjectProvider<RequestMappingInfoHandlerMapping> mappings, ObjectProvider<PolicyEnforcer> enforcer,
 			ListableBeanFactory beans) {
-		UserCheck check = new UserCheck(identifiers, policies);
+		UserCheck check = new UserCheck(identifiers, policies, paths, annotated);
 		return () -> {
 			if (logins.exist()) {
-				check.warnOfUncountedLogins(paths);
-				return;
+				check.warnOfUncountedLogins();
 			}
-			if (mayChangePolicies(beans)) {
-				return;
-			}
-			check.requireCounted(paths);
-			if (enforcer.getIfUnique() instanceof ServletPolicyEnforcer) {
-				mappings.stream()
-					.flatMap((mapping) -> mapping.getHandlerMethods().values().stream())
-					.forEach((handler) -> check.requireCounted(handler, annotated));
+			else if (!mayChangePolicies(beans)) {
+				check.requireCounted((enforcer.getIfUnique() instanceof ServletPolicyEnforcer)
+						? mappings.stream().flatMap((mapping) -> mapping.getHandlerMethods().values().stream())
+						: Stream.empty());
 			}
 		};
 	}
 
 	@Bean
-	ServletListenerRegistrationBean<CostSettlementListener> rateLimitCostSettlementListener(PolicyDecisions decisions) {
-		return new ServletListenerRegistrationBean<>(new CostSettlementListener(decisions));
+	SettledPolicies rateLimitSettledPolicies(ConfiguredPolicies policies, AnnotatedPolicies annotated,
+			ObjectProvider<UnknownPolicyHandler> handler) {
+		return new SettledPolicies(() -> {
+			Set<String> names = new HashSet<>(policies.policies().keySet());
+			annotated.byPlace()
+				.values()
+				.forEach((found) -> found.forEach((policy) -> names.add(policy.policy().name())));
+			return names;
+		}, handler.getIfAvailable(SettledPolicies::log));
 	}
 
-	@Bean
-	RateLimitExceededResolver rateLimitExceededResolver(LimitedResponses responses, ApplicationContext context) {
-		return new RateLimitExceededResolver(responses, context);
-	}
-
-	/**
-	 * Runs before all filters that may call methods, but after those that measure
-	 * requests and handle failures.
-	 */
-	@Bean
-	FilterRegistrationBean<RateLimitExceededFilter> rateLimitExceededFilter(LimitedResponses responses,
-			PolicyDecisions decisions) {
-		FilterRegistrationBean<RateLimitExceededFilter> registration = new FilterRegistrationBean<>(
-				new RateLimitExceededFilter(responses, decisions));
-		registration.setName("rateLimitExceededFilter");
-		registration.setOrder(Ordered.HIGHEST_PRECEDENCE + DISTANCE);
-		registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC);
-		return registration;
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass(TomcatWebServer.class)
-	static class TomcatConfiguration {
-
-		/** The server has been created, and accepts no connections yet. */
-		@Bean
-		SmartInitializingSingleton rateLimitRemoteIpValveCheck(RateLimitProperties properties,
-				ApplicationContext context) {
-			List<String> proxies = properties.ip().trustedProxies();
-			return () -> {
-				if (!proxies.isEmpty() && context instanceof WebServerApplicationContext servers
-						&& servers.getWebServer() instanceof TomcatWebServer server) {
-					RemoteIpValves.refuse(server.getTomcat().getServer(), proxies);
-				}
-			};
-		}
-
+	/** Returns whether a bean of the application may change policies at runtime. */
+	private static boolean mayChangePolicies(ListableBeanFactory beans) {
+		return Arrays.stream(beans.getBeanNamesForType(PolicySource.class, true, false))
+			.anyMatch((name) -> !RefreshedPolicies.class.equals(beans.getType(name)));
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -305,35 +278,18 @@ public final class RateLimitWebAutoConfiguration {
 
 		@Bean
 		SmartInitializingSingleton rateLimitFilterOrderCheck(ListableBeanFactory beans, LimitedPaths paths,
-				ServletPolicyEnforcer enforcer, RateLimitProperties properties, Environment environment) {
+				RequestCharges charges, FilterOrders orders) {
 			return () -> {
-				if (!paths.policies().isEmpty()
-						&& beans.getBeanNamesForType(FilterChainProxy.class, true, false).length > 0) {
-					FilterOrders.read(properties.filter(), environment)
-						.requireUsable(names(paths, enforcer::needsUser));
+				if (beans.getBeanNamesForType(FilterChainProxy.class, true, false).length > 0) {
+					orders.requireAfterSecurity(paths.policies()
+						.stream()
+						.filter(charges::needsUser)
+						.map((policy) -> policy.policy().name())
+						.toList());
 				}
 			};
 		}
 
-	}
-
-	private static List<String> names(LimitedPaths paths, Predicate<IdentifiedPolicy> included) {
-		return paths.policies().stream().filter(included).map((policy) -> policy.policy().name()).toList();
-	}
-
-	/** Returns whether a bean of the application may change policies at runtime. */
-	private static boolean mayChangePolicies(ListableBeanFactory beans) {
-		return Arrays.stream(beans.getBeanNamesForType(PolicySource.class, true, false))
-			.anyMatch((name) -> !RefreshedPolicies.class.equals(beans.getType(name)));
-	}
-
-	private static FilterRegistrationBean<RateLimitFilter> registration(String name, int order,
-			RateLimitFilter filter) {
-		FilterRegistrationBean<RateLimitFilter> registration = new FilterRegistrationBean<>(filter);
-		registration.setName(name);
-		registration.setOrder(order);
-		registration.setDispatcherTypes(EnumSet.allOf(DispatcherType.class));
-		return registration;
 	}
 
 }

@@ -2,18 +2,30 @@ package io.github.ratelimit.spring.web;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 
-import io.github.ratelimit.spring.policy.PolicyCharge;
-import io.github.ratelimit.spring.policy.PolicyDecisions;
-import io.github.ratelimit.spring.policy.PolicyUse;
+import io.github.ratelimit.spring.decide.Decided;
+import io.github.ratelimit.spring.decide.Decider;
+import io.github.ratelimit.spring.decide.PolicyUse;
+import io.github.ratelimit.spring.web.answer.RequestStatuses;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletRequestWrapper;
+import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.web.context.request.NativeWebRequest;
+import org.springframework.web.context.request.async.CallableProcessingInterceptor;
+import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.DeferredResultProcessingInterceptor;
+import org.springframework.web.context.request.async.WebAsyncManager;
+import org.springframework.web.context.request.async.WebAsyncUtils;
 
 /**
  * What the limiter keeps of one request, in an attribute of the request: the limits that
@@ -26,33 +38,33 @@ import org.jspecify.annotations.Nullable;
  */
 final class RequestState {
 
-	private static final String ATTRIBUTE = RequestState.class.getName();
+	private static final Logger logger = LoggerFactory.getLogger(RequestState.class);
 
-	/** With more charges than these, they are added up. */
-	private static final int MOST_USED = 64;
+	private static final String ATTRIBUTE = RequestState.class.getName();
 
 	private final RequestStatuses statuses = new RequestStatuses();
 
-	/** The charges, unless there are costs, which then have them. */
-	private final List<PolicyCharge> used = new ArrayList<>(2);
+	private final CostSettlement costs = new CostSettlement();
 
-	/** The request among those that run at the same time, until it ends. */
-	private final List<PolicyCharge> calls = new ArrayList<>(0);
-
-	private @Nullable CostSettlement costs;
-
-	private @Nullable HttpServletResponse response;
+	/** Decisions that count the request among concurrent ones until it ends. */
+	private final List<Decided> running = new ArrayList<>(0);
 
 	/** Names of the policies of paths that were decided. */
 	private final List<String> policies = new ArrayList<>(2);
 
 	private List<DeferredUse> deferred = List.of();
 
-	private List<DeferredUse> withoutUser = List.of();
-
 	private boolean denied;
 
 	private boolean watched;
+
+	private volatile boolean ended;
+
+	/** The thread that serves the request; {@code null} between its dispatches. */
+	private volatile @Nullable Thread serving = Thread.currentThread();
+
+	/** The request, once other threads continue to serve it. */
+	private volatile @Nullable ServletRequest continued;
 
 	private RequestState() {
 	}
@@ -63,14 +75,17 @@ final class RequestState {
 		if (found != null) {
 			return found;
 		}
-		synchronized (unwrap(request)) {
+		ServletRequest innermost = request;
+		while (innermost instanceof ServletRequestWrapper wrapper) {
+			innermost = wrapper.getRequest();
+		}
+		synchronized (innermost) {
 			found = find(request);
-			if (found != null) {
-				return found;
+			if (found == null) {
+				found = new RequestState();
+				request.setAttribute(ATTRIBUTE, found);
 			}
-			RequestState created = new RequestState();
-			request.setAttribute(ATTRIBUTE, created);
-			return created;
+			return found;
 		}
 	}
 
@@ -79,134 +94,124 @@ final class RequestState {
 		return (request.getAttribute(ATTRIBUTE) instanceof RequestState state) ? state : null;
 	}
 
-	/** Returns the request of the container, inside of all wrappers. */
-	private static ServletRequest unwrap(ServletRequest request) {
-		ServletRequest innermost = request;
-		while (innermost instanceof ServletRequestWrapper wrapper) {
-			innermost = wrapper.getRequest();
-		}
-		return innermost;
-	}
-
 	RequestStatuses statuses() {
 		return this.statuses;
 	}
 
-	/** Adds a charge that has been used. */
-	synchronized void use(PolicyCharge charge, @Nullable HttpServletResponse response) {
-		if (charge.call() != 0) {
-			this.calls.add(charge);
-			return;
-		}
-		this.response = (this.response != null) ? this.response : response;
-		if (this.costs == null && this.used.size() < MOST_USED) {
-			this.used.add(charge);
-		}
-		else {
-			costs().add(charge, this.response);
-		}
+	/** Returns what the request has used so far, to be settled at its end. */
+	CostSettlement costs() {
+		return this.costs;
 	}
 
-	/**
-	 * Returns the costs of the request, which are created when they are first needed:
-	 * most requests keep the cost that they were charged.
-	 */
-	synchronized CostSettlement costs() {
-		CostSettlement costs = this.costs;
-		if (costs == null) {
-			costs = new CostSettlement();
-			this.costs = costs;
-			for (PolicyCharge charge : this.used) {
-				costs.add(charge, this.response);
+	/** Adds what was decided, and what was used of limits. */
+	void use(Decided decided, @Nullable HttpServletResponse response) {
+		decided.used().forEach((charge) -> this.costs.add(charge, response));
+		this.statuses.add(decided);
+	}
+
+	/** Counts the request among concurrent ones until it ends, if that was decided. */
+	void run(Decided decided) {
+		if (decided.isRunning()) {
+			decided.watch(this::isRunning);
+			synchronized (this) {
+				this.running.add(decided);
 			}
-			this.used.clear();
-		}
-		return costs;
-	}
-
-	/** Refunds, at the end of the request, all that it has used so far. */
-	synchronized void refund() {
-		if (this.costs != null || !this.used.isEmpty()) {
-			costs().refund();
 		}
 	}
 
-	/**
-	 * Removes the charges that are counted separately until the login, which the request
-	 * has passed. The caller refunds them.
-	 */
-	synchronized List<PolicyCharge> takeBeforeLogin() {
-		boolean none = this.costs == null && this.used.stream().noneMatch(PolicyCharge::beforeLogin);
-		return none ? List.of() : costs().takeBeforeLogin();
+	/** Notes which thread serves the request from now on; {@code null} for none. */
+	void serve(@Nullable Thread thread) {
+		this.serving = thread;
 	}
 
 	/**
-	 * Notes that the request has failed with an exception. A container may report its end
-	 * before it sets the status for that.
+	 * Returns whether a thread serves the request, or it is still open for other threads.
+	 * A container that has dropped the request may not have said so.
 	 */
-	synchronized void fail() {
-		costs().fail();
-	}
-
-	/**
-	 * Settles costs at the end of the request if other threads continue to serve it.
-	 * @return whether they do
-	 */
-	boolean awaitEnd(ServletRequest request, PolicyDecisions decisions) {
-		try {
-			if (!request.isAsyncStarted()) {
-				return false;
-			}
-			request.getAsyncContext().addListener(new AsyncEnd(this, decisions));
+	boolean isRunning() {
+		Thread thread = this.serving;
+		if (thread != null && thread.isAlive()) {
 			return true;
+		}
+		ServletRequest request = this.continued;
+		try {
+			return request != null && request.isAsyncStarted();
+		}
+		catch (RuntimeException ex) {
+			// The container uses the object for other requests.
+			return false;
+		}
+	}
+
+	/**
+	 * Ends the request when its last dispatch has returned: now, or when the container
+	 * says that other threads have served it.
+	 */
+	void endDispatch(ServletRequest request, Decider decider) {
+		try {
+			if (request.isAsyncStarted()) {
+				request.getAsyncContext().addListener(new End(this, null, decider));
+				this.continued = request;
+				return;
+			}
 		}
 		catch (IllegalStateException ex) {
 			// Tomcat throws this when the client has disconnected, which ends the
 			// request.
-			return false;
 		}
+		end(decider);
 	}
 
 	/**
 	 * Ends the request, so that it no longer counts among those that run, and settles
 	 * what it has used. Has no effect the second time.
 	 */
-	void end(PolicyDecisions decisions) {
-		List<PolicyCharge> calls = takeCalls();
-		if (!calls.isEmpty()) {
-			decisions.end(calls);
+	void end(Decider decider) {
+		this.ended = true;
+		List<Decided> running;
+		synchronized (this) {
+			running = List.copyOf(this.running);
+			this.running.clear();
 		}
-		endCosts().forEach((settlement) -> decisions.settle(settlement.used(), settlement.cost()));
+		running.forEach(Decided::end);
+		this.costs.end().forEach((settlement) -> settle(settlement, decider));
 	}
 
-	private synchronized List<PolicyCharge> takeCalls() {
-		if (this.calls.isEmpty()) {
-			return List.of();
+	private static void settle(CostSettlement.Settlement settlement, Decider decider) {
+		try {
+			decider.counted().settle(settlement.used(), settlement.cost());
 		}
-		List<PolicyCharge> taken = List.copyOf(this.calls);
-		this.calls.clear();
-		return taken;
+		catch (RuntimeException ex) {
+			// The answer of the application is ready, and the others are settled.
+			logger.warn("The cost of a request could not be settled", ex);
+		}
 	}
 
-	private synchronized List<CostSettlement.Settlement> endCosts() {
-		if (this.costs != null || isProvisional()) {
-			return costs().end();
-		}
-		this.used.clear();
-		return List.of();
+	/** Returns whether what is used from now on is never settled. */
+	boolean isEnded() {
+		return this.ended;
 	}
 
-	private boolean isProvisional() {
-		for (PolicyCharge charge : this.used) {
-			if (charge.isProvisional()) {
-				return true;
+	/**
+	 * Ends the request when another thread could not complete its response. Usually the
+	 * client has disconnected, and servlet containers sometimes drop such a request
+	 * without an event for its end: Tomcat 11.0 did in 11 of 60 attempts.
+	 */
+	void watch(HttpServletRequest request, HttpServletResponse response, Decider decider) {
+		synchronized (this) {
+			if (this.watched) {
+				return;
 			}
+			this.watched = true;
 		}
-		return false;
+		End end = new End(this, response, decider);
+		WebAsyncManager manager = WebAsyncUtils.getAsyncManager(request);
+		manager.registerCallableInterceptor(RequestState.class, end);
+		manager.registerDeferredResultInterceptor(RequestState.class, end);
 	}
 
-	/** Returns true if the policy has not been decided, and marks it as decided. */
-	boolean isFirstUse(String policy) {
+	/** Adds a policy of the path. Returns false if it was decided before. */
+	boolean addPolicy(String policy) {
 		return !this.policies.contains(policy) && this.policies.add(policy);
 	}
 
@@ -227,18 +232,6 @@ final class RequestState {
 		return deferred;
 	}
 
-	/** Notes uses that were decided after the login, but without a user. */
-	void noteWithoutUser(List<DeferredUse> uses) {
-		this.withoutUser = uses;
-	}
-
-	/** Returns the uses that were decided without a user, and removes them. */
-	List<DeferredUse> takeWithoutUser() {
-		List<DeferredUse> uses = this.withoutUser;
-		this.withoutUser = List.of();
-		return uses;
-	}
-
 	/** Notes that the request is denied: its error page must not be. */
 	void deny() {
 		this.denied = true;
@@ -246,13 +239,6 @@ final class RequestState {
 
 	boolean isDenied() {
 		return this.denied;
-	}
-
-	/** Returns true when called for the first time. */
-	synchronized boolean watch() {
-		boolean first = !this.watched;
-		this.watched = true;
-		return first;
 	}
 
 	/**
@@ -268,12 +254,19 @@ final class RequestState {
 
 	/**
 	 * The end of a request that other threads serve.
+	 *
+	 * @param response the response to watch; {@code null} if the container reports the
+	 * end
 	 */
-	private record AsyncEnd(RequestState state, PolicyDecisions decisions) implements AsyncListener {
+	private record End(RequestState state, @Nullable HttpServletResponse response, Decider decider)
+			implements
+				AsyncListener,
+				CallableProcessingInterceptor,
+				DeferredResultProcessingInterceptor {
 
 		@Override
 		public void onComplete(AsyncEvent event) {
-			this.state.end(this.decisions);
+			this.state.end(this.decider);
 		}
 
 		@Override
@@ -287,6 +280,32 @@ final class RequestState {
 		@Override
 		public void onStartAsync(AsyncEvent event) {
 			// The dispatch that has started it is not over.
+		}
+
+		@Override
+		public <T> void postProcess(NativeWebRequest request, Callable<T> task, @Nullable Object result) {
+			endIfBroken(result);
+		}
+
+		@Override
+		public <T> void postProcess(NativeWebRequest request, DeferredResult<T> deferred, @Nullable Object result) {
+			endIfBroken(result);
+		}
+
+		private void endIfBroken(@Nullable Object result) {
+			if (result instanceof Throwable && isCommitted()) {
+				this.state.end(this.decider);
+			}
+		}
+
+		/** Returns true also if the container has recycled the response. */
+		private boolean isCommitted() {
+			try {
+				return this.response != null && this.response.isCommitted();
+			}
+			catch (IllegalStateException ex) {
+				return true;
+			}
 		}
 
 	}

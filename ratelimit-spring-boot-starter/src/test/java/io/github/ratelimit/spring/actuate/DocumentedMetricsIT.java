@@ -12,6 +12,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.github.ratelimit.test.TestRedis;
 import io.micrometer.core.instrument.Meter;
@@ -20,6 +21,7 @@ import io.micrometer.core.instrument.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * The table of meters in the documentation: it names all of them, with their types and
@@ -47,6 +49,20 @@ class DocumentedMetricsIT {
 			assertThat(meters).isEqualTo(documented());
 			assertThat(application.bean(MeterRegistry.class).get("ratelimit.store.active").longTaskTimers())
 				.allSatisfy((timer) -> assertThat(timer.getId().getTag("outcome")).isEqualTo("unknown"));
+		}
+	}
+
+	@Test
+	void springCountsDeniedRequestsWithoutTheirPath() {
+		try (ActuatorApplication application = ActuatorApplication.start("ratelimit.redis.url=" + TestRedis.uri(),
+				"ratelimit.key-prefix=" + TestRedis.newKeyPrefix())) {
+			assertThat(IntStream.range(0, 20).anyMatch((i) -> application.get("/api").status() == 429)).isTrue();
+			MeterRegistry registry = application.bean(MeterRegistry.class);
+			await().untilAsserted(() -> assertThat(
+					registry.get("http.server.requests").tags("uri", "UNKNOWN", "status", "429").timer().count())
+				.isEqualTo(1));
+			assertThat(registry.get("http.server.requests").tags("uri", "/api").timers())
+				.allSatisfy((timer) -> assertThat(timer.getId().getTag("status")).isEqualTo("200"));
 		}
 	}
 

@@ -41,9 +41,6 @@ class MostDeniedIT {
 						"ratelimit.defaults.identifiers=header:X-User"));
 		properties.addAll(policy("quota", "3/d"));
 		properties.addAll(policy("combined", "2/d", "identifiers=header:X-User+path"));
-		properties.addAll(policy("several", "2/d", "identifiers=global,header:X-User"));
-		properties.addAll(policy("tried", "1/d", "mode=shadow"));
-		properties.addAll(policy("everybody", "9/d", "identifiers=global,header:X-User"));
 		properties.addAll(List.of(others));
 		return ActuatorApplication.start(properties.toArray(String[]::new));
 	}
@@ -91,29 +88,6 @@ class MostDeniedIT {
 		get("combined", "both", 3);
 		assertThat(denied("?policy=combined")).extracting(MostDeniedIT::text)
 			.containsExactly("combined header:X-User+path:both+/served/combined denied 1");
-	}
-
-	@Test
-	void onlyIdentifierThatIsOverItsLimitIsShown() {
-		get("several", "one", 1);
-		get("several", "two", 2);
-		assertThat(denied("?policy=several")).extracting(MostDeniedIT::text)
-			.containsExactly("several global: denied 1");
-	}
-
-	@Test
-	void shadowDeniedAreToldApart() {
-		get("tried", "shadow", 3);
-		assertThat(denied("?policy=tried")).extracting(MostDeniedIT::text)
-			.containsExactly("tried header:X-User:shadow shadow-denied 2");
-	}
-
-	@Test
-	void blockedAreToldApart() {
-		application.post("/actuator/ratelimits/blocks", "{\"identifier\":\"header:X-User:scraper\",\"time\":\"1h\"}");
-		get("everybody", "scraper", 4);
-		assertThat(denied("?policy=everybody")).extracting(MostDeniedIT::text)
-			.containsExactly("everybody header:X-User:scraper blocked 4");
 	}
 
 	@Test

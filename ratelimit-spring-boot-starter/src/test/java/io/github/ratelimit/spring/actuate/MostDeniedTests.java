@@ -17,10 +17,11 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.redis.RedisRateLimiter;
-import io.github.ratelimit.spring.Enforcement;
-import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.PolicyDecision;
 import io.github.ratelimit.spring.PolicyDecision.Outcome;
+import io.github.ratelimit.spring.actuate.MostDenied.Denied;
+import io.github.ratelimit.spring.policy.Enforcement;
+import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -45,16 +46,14 @@ class MostDeniedTests {
 	@Test
 	void onlyIdentifierWhoseLimitIsViolatedCounts() {
 		this.denied.decided(decision("api", Outcome.DENIED, List.of(ADDRESS, ALICE), List.of(ALICE)));
-		assertThat(all())
-			.extracting(DeniedDescriptor::policy, DeniedDescriptor::identifier, DeniedDescriptor::outcome,
-					DeniedDescriptor::requests)
+		assertThat(all()).extracting(Denied::policy, Denied::identifier, Denied::outcome, Denied::requests)
 			.containsExactly(tuple("api", "user:alice", "denied", 1L));
 	}
 
 	@Test
 	void requestThatViolatesSeveralLimitsCountsOnce() {
 		this.denied.decided(decision("api", Outcome.DENIED, List.of(ALICE), List.of(ALICE, ALICE)));
-		assertThat(all()).extracting(DeniedDescriptor::requests).containsExactly(1L);
+		assertThat(all()).extracting(Denied::requests).containsExactly(1L);
 	}
 
 	@Test
@@ -62,7 +61,7 @@ class MostDeniedTests {
 		deny(Outcome.BLOCKED, ALICE);
 		deny(Outcome.SHADOW_DENIED, ALICE);
 		deny(Outcome.SHADOW_DENIED, ALICE);
-		assertThat(all()).extracting(DeniedDescriptor::outcome, DeniedDescriptor::requests)
+		assertThat(all()).extracting(Denied::outcome, Denied::requests)
 			.containsExactly(tuple("shadow-denied", 2L), tuple("blocked", 1L));
 	}
 
@@ -71,7 +70,7 @@ class MostDeniedTests {
 		this.denied.decided(decision("api", Outcome.BLOCKED, List.of(ADDRESS, Identifier.GLOBAL, ALICE),
 				List.of(Identifier.GLOBAL)));
 		this.denied.decided(decision("api", Outcome.SHADOW_DENIED, List.of(ADDRESS, Identifier.GLOBAL), List.of()));
-		assertThat(all()).extracting(DeniedDescriptor::identifier, DeniedDescriptor::outcome)
+		assertThat(all()).extracting(Denied::identifier, Denied::outcome)
 			.containsExactlyInAnyOrder(tuple("ip:203.0.113.7", "blocked"), tuple("user:alice", "blocked"),
 					tuple("ip:203.0.113.7", "shadow-denied"));
 	}
@@ -79,7 +78,7 @@ class MostDeniedTests {
 	@Test
 	void everybodyIsShownWhenTheSharedLimitIsViolated() {
 		deny(Outcome.DENIED, Identifier.GLOBAL);
-		assertThat(all()).extracting(DeniedDescriptor::identifier).containsExactly("global:");
+		assertThat(all()).extracting(Denied::identifier).containsExactly("global:");
 	}
 
 	@ParameterizedTest
@@ -95,19 +94,19 @@ class MostDeniedTests {
 		pass(60);
 		deny(Outcome.DENIED, ALICE);
 		deny(Outcome.DENIED, ALICE);
-		assertThat(all()).extracting(DeniedDescriptor::byMinute).containsExactly(List.of(0L, 0L, 0L, 1L, 2L));
+		assertThat(all()).extracting(Denied::byMinute).containsExactly(List.of(0L, 0L, 0L, 1L, 2L));
 		pass(180);
-		assertThat(all()).extracting(DeniedDescriptor::byMinute).containsExactly(List.of(1L, 2L, 0L, 0L, 0L));
+		assertThat(all()).extracting(Denied::byMinute).containsExactly(List.of(1L, 2L, 0L, 0L, 0L));
 		pass(60);
 		deny(Outcome.DENIED, ALICE);
-		assertThat(all()).extracting(DeniedDescriptor::byMinute).containsExactly(List.of(2L, 0L, 0L, 0L, 1L));
+		assertThat(all()).extracting(Denied::byMinute).containsExactly(List.of(2L, 0L, 0L, 0L, 1L));
 		pass(299);
-		assertThat(all()).extracting(DeniedDescriptor::requests).containsExactly(1L);
+		assertThat(all()).extracting(Denied::requests).containsExactly(1L);
 		pass(1);
 		assertThat(all()).isEmpty();
 		pass(3600);
 		deny(Outcome.DENIED, ALICE);
-		assertThat(all()).extracting(DeniedDescriptor::byMinute).containsExactly(List.of(0L, 0L, 0L, 0L, 1L));
+		assertThat(all()).extracting(Denied::byMinute).containsExactly(List.of(0L, 0L, 0L, 0L, 1L));
 	}
 
 	@Test
@@ -131,13 +130,12 @@ class MostDeniedTests {
 			}
 		}
 		deny("login", Identifier.user("user-20"));
-		assertThat(this.denied.list(null, null, 2))
-			.extracting(DeniedDescriptor::policy, DeniedDescriptor::identifier, DeniedDescriptor::requests)
+		assertThat(this.denied.list(null, null, 2)).extracting(Denied::policy, Denied::identifier, Denied::requests)
 			.containsExactly(tuple("login", "user:user-20", 21L), tuple("api", "user:user-20", 20L),
 					tuple("api", "user:user-19", 19L), tuple("login", "user:user-19", 19L));
 		assertThat(this.denied.list(null, "api", 100)).hasSize(20)
 			.allSatisfy((each) -> assertThat(each.policy()).isEqualTo("api"));
-		assertThat(this.denied.list(Identifier.user("user-1"), null, 1)).extracting(DeniedDescriptor::policy)
+		assertThat(this.denied.list(Identifier.user("user-1"), null, 1)).extracting(Denied::policy)
 			.containsExactly("api", "login");
 	}
 
@@ -152,7 +150,7 @@ class MostDeniedTests {
 		order.forEach((number) -> deny("api", Identifier.user("user-" + number)));
 		deny("other", ALICE);
 		assertThat(this.denied.list(null, "api", 1000)).hasSizeLessThanOrEqualTo(MostDenied.MAX_ENTRIES);
-		assertThat(this.denied.list(null, "api", 10)).extracting(DeniedDescriptor::identifier)
+		assertThat(this.denied.list(null, "api", 10)).extracting(Denied::identifier)
 			.containsExactlyInAnyOrderElementsOf(IntStream.range(0, 10).mapToObj((i) -> "user:user-" + i).toList());
 		assertThat(this.denied.list(Identifier.user("user-9"), "api", 1).get(0).requests()).isBetween(2850L, 2900L);
 		assertThat(this.denied.list(null, "other", 10)).hasSize(1);
@@ -161,7 +159,7 @@ class MostDeniedTests {
 	@Test
 	void threadsLoseNoDenial() {
 		IntStream.range(0, 40_000).parallel().forEach((i) -> deny("api", Identifier.user("user-" + i % 4)));
-		assertThat(all()).extracting(DeniedDescriptor::requests).containsExactly(10_000L, 10_000L, 10_000L, 10_000L);
+		assertThat(all()).extracting(Denied::requests).containsExactly(10_000L, 10_000L, 10_000L, 10_000L);
 	}
 
 	@Test
@@ -170,12 +168,12 @@ class MostDeniedTests {
 		hashed.decided(decision("api", Outcome.DENIED, List.of(ADDRESS), List.of(ADDRESS)));
 		hashed.decided(decision("api", Outcome.BLOCKED, List.of(ALICE), List.of()));
 		assertThat(hashed.list(null, null, 10)).hasSize(2)
-			.extracting(DeniedDescriptor::identifier)
+			.extracting(Denied::identifier)
 			.allMatch((identifier) -> identifier.matches("(ip|user):~[A-Za-z0-9_-]{43}"));
 		assertThat(hashed.list(ADDRESS, null, 10)).hasSize(1);
 	}
 
-	private List<DeniedDescriptor> all() {
+	private List<Denied> all() {
 		return this.denied.list(null, null, 100);
 	}
 

@@ -18,7 +18,6 @@ import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.test.ManualClock;
 import io.micrometer.common.KeyValue;
-import io.micrometer.common.KeyValues;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
@@ -44,7 +43,7 @@ class StoreObservationTests {
 
 	private final TestObservationRegistry registry = TestObservationRegistry.create();
 
-	private final RateLimiter limiter = new StoreObservation(this.registry, null).decorate(this.store);
+	private final RateLimiter limiter = new StoreObservation(this.registry).decorate(this.store);
 
 	private final List<Observation.Context> stopped = new ArrayList<>();
 
@@ -105,7 +104,7 @@ class StoreObservationTests {
 	@Test
 	void failureIsToldAndPassedOn() {
 		StoreException failure = new StoreException("gone", new IllegalStateException());
-		RateLimiter failing = new StoreObservation(this.registry, null).decorate(new DelegatingRateLimiter(this.store) {
+		RateLimiter failing = new StoreObservation(this.registry).decorate(new DelegatingRateLimiter(this.store) {
 
 			@Override
 			public Decision tryAcquire(RateLimitRequest request) {
@@ -119,29 +118,7 @@ class StoreObservationTests {
 
 	@Test
 	void nothingIsDoneWhenRegistryIsNoop() {
-		assertThat(new StoreObservation(ObservationRegistry.NOOP, null).decorate(this.store)).isSameAs(this.store);
-	}
-
-	@Test
-	void conventionCanBeReplaced() {
-		StoreObservationConvention mine = new StoreObservationConvention() {
-
-			@Override
-			public String getName() {
-				return "mine";
-			}
-
-			@Override
-			public KeyValues getLowCardinalityKeyValues(StoreObservationContext context) {
-				return KeyValues.of("limits", Integer.toString(context.getRequest().charges().size()));
-			}
-
-		};
-		new StoreObservation(this.registry, mine).decorate(this.store).tryAcquire(REQUEST);
-		TestObservationRegistryAssert.assertThat(this.registry)
-			.hasSingleObservationThat()
-			.hasNameEqualTo("mine")
-			.hasLowCardinalityKeyValue("limits", "1");
+		assertThat(new StoreObservation(ObservationRegistry.NOOP).decorate(this.store)).isSameAs(this.store);
 	}
 
 	@Test

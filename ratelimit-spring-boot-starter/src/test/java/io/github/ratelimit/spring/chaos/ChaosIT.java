@@ -117,8 +117,9 @@ class ChaosIT {
 	@Test
 	void repliesAreSlow() {
 		survives("replies after twice the budget", (traffic, jedis) -> {
+			// Redis is never silent for a second, so that this is no outage.
 			proxy.delay(Trial.BUDGET.multipliedBy(2));
-			this.trial.awaitOutage(traffic);
+			this.trial.awaitUncounted(traffic);
 			proxy.delay(Duration.ZERO);
 		}).assertCounted();
 	}

@@ -18,10 +18,12 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.StoreException;
 import io.github.ratelimit.spring.OpenApplication;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.awaitility.Awaitility;
 
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
@@ -92,9 +94,17 @@ final class Fleet implements AutoCloseable {
 		return instance.getBean(MeterRegistry.class).get(name).gauge().value();
 	}
 
-	/** How much of the quota a user has used before this request. */
+	/**
+	 * How much of the quota a user has used, as soon as a busy machine lets it be asked
+	 * in time.
+	 */
 	long used(String user) {
-		return QUOTA - 1 - remaining(addresses().get(0), user).orElseThrow();
+		RateLimitRequest request = RateLimitRequest.of(charge(user, 1));
+		RateLimiter limiter = this.instances.get(0).getBean(RateLimiter.class);
+		return QUOTA - Awaitility.await()
+			.atMost(Trial.SOON)
+			.ignoreExceptionsInstanceOf(StoreException.class)
+			.until(() -> limiter.peek(request).statuses().get(0).remaining(), (remaining) -> true);
 	}
 
 	/**
@@ -102,12 +112,14 @@ final class Fleet implements AutoCloseable {
 	 * @return what was used up
 	 */
 	long leave(String user, long left) {
-		long cost = QUOTA - used(user) - 1 - left;
-		ConfigurableApplicationContext instance = this.instances.get(0);
-		Policy policy = instance.getBean(ConfiguredPolicies.class).find("api").orElseThrow().policy();
-		instance.getBean(RateLimiter.class)
-			.charge(RateLimitRequest.of(new Charge(policy, List.of(new Identifier("header:X-User", user)), cost)));
+		long cost = QUOTA - used(user) - left;
+		this.instances.get(0).getBean(RateLimiter.class).charge(RateLimitRequest.of(charge(user, cost)));
 		return cost;
+	}
+
+	private Charge charge(String user, long cost) {
+		Policy policy = this.instances.get(0).getBean(ConfiguredPolicies.class).find("api").orElseThrow().policy();
+		return new Charge(policy, List.of(new Identifier("header:X-User", user)), cost);
 	}
 
 	private OptionalLong remaining(URI address, String user) {

@@ -4,13 +4,14 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.time.ZoneOffset;
-import java.time.ZonedDateTime;
-import java.time.format.DateTimeFormatter;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 import com.sun.net.httpserver.HttpServer;
@@ -19,29 +20,42 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
+import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.redis.PipelineRateLimiter;
+import io.github.ratelimit.redis.RedisConnections;
 import io.github.ratelimit.redis.RedisRateLimiter;
+import io.github.ratelimit.spring.OutgoingCallDeniedException;
 import io.github.ratelimit.spring.OutgoingRateLimits;
+import io.github.ratelimit.spring.OwnRedis;
 import io.github.ratelimit.spring.PolicyLimiter;
+import io.github.ratelimit.spring.decide.PolicyEnforcer;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.StarterRunners;
-import io.github.ratelimit.spring.policy.RateLimitOffAutoConfiguration;
+import io.github.ratelimit.spring.config.RateLimitOffAutoConfiguration;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.RedisClient;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
 import org.springframework.http.HttpRequest;
 import org.springframework.http.client.ClientHttpRequestInterceptor;
+import org.springframework.mock.http.client.MockClientHttpRequest;
+import org.springframework.mock.http.client.MockClientHttpResponse;
 import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestTemplate;
 import org.springframework.web.client.support.RestClientAdapter;
@@ -57,6 +71,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Calls to another service, which runs here.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class OutgoingRateLimitsIT {
 
 	private static final Function<HttpRequest, Identifier> TENANT = (request) -> new Identifier("code:tenant",
@@ -182,7 +197,7 @@ class OutgoingRateLimitsIT {
 			}
 			assertThatExceptionOfType(RateLimitExceededException.class)
 				.isThrownBy(() -> client.call(interceptor, uri()))
-				.withMessage("Rate limit exceeded: all (3/m)")
+				.withMessage("Outgoing call denied by the policy 'all' (3/m); try again in 60 s")
 				.satisfies((ex) -> assertThat(ex.getDecision().retryAfter()).hasValue(Duration.ofMinutes(1)));
 			assertThat(this.received).hasSize(3);
 			this.clock.advance(Duration.ofMinutes(1));
@@ -205,7 +220,9 @@ class OutgoingRateLimitsIT {
 	@CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
 			429 | Retry-After | 30
 			503 | Retry-After | 30
+			403 | Retry-After | 30
 			429 | RateLimit   | "s";r=0;t=1, "m";r=0;t=30
+			403 | RateLimit   | "s";r=0;t=1, "m";r=0;t=30
 			""")
 	void allInstancesWaitAsLongAsTheServiceAsks(String status, String header, String value) {
 		this.onRedis.run((first) -> this.onRedis.run((second) -> {
@@ -217,13 +234,9 @@ class OutgoingRateLimitsIT {
 			assertThat(status(there, "a")).isZero();
 			assertThat(status(there, "b")).isEqualTo(200);
 			assertThat(this.received).hasSize(2);
-			assertThat(second.getBean(BlockList.class).blocks()).singleElement().satisfies((block) -> {
-				assertThat(block.policy()).isEqualTo("tenants");
-				assertThat(block.reason())
-					.isEqualTo("another service has answered with %s and a time to wait".formatted(status));
-			});
+			assertThat(second.getBean(BlockList.class).blocks()).isEmpty();
 			assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(() -> call(there, "a"))
-				.withMessage("Rate limit exceeded: blocked for PT30S");
+				.withMessage("Outgoing call denied by the policy 'tenants'; try again in 30 s");
 			this.clock.advance(Duration.ofSeconds(30).minusMillis(1));
 			assertThat(status(there, "a")).isZero();
 			this.clock.advance(Duration.ofMillis(1));
@@ -231,27 +244,13 @@ class OutgoingRateLimitsIT {
 		}));
 	}
 
-	@Test
-	void serviceMayNameTheEndOfTheWait() {
-		this.onRedis.run((context) -> {
-			RestClient client = client(limits(context).interceptor("all"));
-			this.answers.add(Map.of("Retry-After",
-					DateTimeFormatter.RFC_1123_DATE_TIME.format(ZonedDateTime.now(ZoneOffset.UTC).plusMinutes(30))));
-			assertThat(status(client, "a")).isEqualTo(429);
-			assertThat(context.getBean(BlockList.class).blocks()).singleElement()
-				.satisfies((block) -> assertThat(Duration.between(this.clock.instant(), block.until()))
-					.isBetween(Duration.ofMinutes(29), Duration.ofMinutes(30)));
-		});
-	}
-
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
 			429 | Retry-After | soon
-			429 | Retry-After | 0
-			429 | RateLimit   | ;;;
 			429 | X-None      | 30
 			200 | Retry-After | 30
 			500 | Retry-After | 30
+			403 | X-None      | 30
 			""")
 	void otherAnswersStopNoCalls(String status, String header, String value) {
 		this.onRedis.run((context) -> {
@@ -264,17 +263,72 @@ class OutgoingRateLimitsIT {
 	}
 
 	@Test
-	void longerBlockStays() {
+	void longerWaitStays() {
 		this.onRedis.run((context) -> {
-			BlockList blocks = context.getBean(BlockList.class);
-			RequestedWaits waits = new RequestedWaits(context.getBean(PolicyLimiter.class), blocks, System::nanoTime);
+			PolicyLimiter limiter = context.getBean(PolicyLimiter.class);
+			RequestedWaits waits = new RequestedWaits(limiter, context.getBean(BlockList.class), true,
+					System::nanoTime);
 			waits.add("all", Identifier.GLOBAL, Duration.ofSeconds(60), "first");
 			waits.add("all", Identifier.GLOBAL, Duration.ofSeconds(30), "shorter");
-			assertThat(blocks.blocks()).singleElement()
-				.satisfies((block) -> assertThat(block.until()).isEqualTo(this.clock.instant().plusSeconds(60)));
+			assertThat(limiter.peek("all").blockedFor()).isEqualTo(Duration.ofSeconds(60));
 			waits.add("all", Identifier.GLOBAL, Duration.ofSeconds(90), "longer");
-			assertThat(blocks.blocks()).singleElement()
-				.satisfies((block) -> assertThat(block.until()).isEqualTo(this.clock.instant().plusSeconds(90)));
+			assertThat(limiter.peek("all").blockedFor()).isEqualTo(Duration.ofSeconds(90));
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource(OnStoreFailure.class)
+	void waitHoldsWhenTheStoreFailsOrForgets(OnStoreFailure policy) {
+		try (OwnRedis redis = OwnRedis.started()) {
+			this.runner.withPropertyValues("ratelimit.policies.all.on-store-failure=" + policy)
+				.withBean(RateLimiter.class, () -> RedisRateLimiter
+					.of(RedisConnections.client(RedisClient.create("127.0.0.1", redis.port())).build(), this.prefix))
+				.run((context) -> {
+					RestClient client = client(limits(context).interceptor("all"));
+					this.answers.add(Map.of("Retry-After", "600"));
+					await().ignoreExceptionsInstanceOf(StoreException.class).until(() -> status(client, "a") == 429);
+					redis.stop();
+					assertThat(status(client, "a")).isZero();
+					redis.start();
+					await().untilAsserted(() -> context.getBean(PolicyLimiter.class)
+						.peek("tenants", new Identifier("code:tenant", "a")));
+					assertThat(status(client, "a")).isZero();
+					assertThat(this.received).hasSize(1);
+				});
+		}
+	}
+
+	/** As GitHub does: when the quota is used up, with 403, or 429. */
+	@ParameterizedTest
+	@ValueSource(ints = { 403, 429, 503 })
+	void serviceWithoutQuotaIsNotCalledUntilItsReset(int status) {
+		this.onRedis.withPropertyValues("ratelimit.policies.all.limits=1000/m").run((context) -> {
+			PolicyLimiter limiter = context.getBean(PolicyLimiter.class);
+			Instant start = this.clock.instant();
+			RequestedWaits waits = new RequestedWaits(limiter, context.getBean(BlockList.class), true,
+					() -> Duration.between(start, this.clock.instant()).toNanos());
+			ClientHttpRequestInterceptor interceptor = new PolicyOutgoingLimits(
+					context.getBean(ConfiguredPolicies.class), UnaryOperator.identity(), limiter,
+					() -> context.getBean(PolicyEnforcer.class), waits, this.clock)
+				.interceptor("all");
+			List<Long> sent = new ArrayList<>();
+			for (int second = 0; second < 70; second++) {
+				try {
+					interceptor.intercept(new MockClientHttpRequest(), new byte[0], (request, body) -> {
+						sent.add(Duration.between(start, this.clock.instant()).toSeconds());
+						MockClientHttpResponse response = new MockClientHttpResponse(new byte[0], status);
+						response.getHeaders().set("x-ratelimit-remaining", "0");
+						response.getHeaders()
+							.set("x-ratelimit-reset", Long.toString(this.clock.instant().getEpochSecond() + 60));
+						return response;
+					});
+				}
+				catch (OutgoingCallDeniedException ex) {
+					assertThat(ex.getDecision().retryAfter()).hasValue(Duration.ofSeconds(60 - second % 60));
+				}
+				this.clock.advance(Duration.ofSeconds(1));
+			}
+			assertThat(sent).containsExactly(0L, 60L);
 		});
 	}
 
@@ -287,9 +341,8 @@ class OutgoingRateLimitsIT {
 
 	@Test
 	void instanceWaitsAloneWhileTheStoreFails() {
-		this.runner
-			.withBean(RateLimiter.class,
-					() -> RedisRateLimiter.of(RedisClient.create("127.0.0.1", TestRedis.freePort()), this.prefix))
+		this.runner.withBean(RateLimiter.class, () -> RedisRateLimiter
+			.of(RedisConnections.client(RedisClient.create("127.0.0.1", TestRedis.freePort())).build(), this.prefix))
 			.run(this::assertThatThisInstanceWaits);
 	}
 
@@ -298,7 +351,7 @@ class OutgoingRateLimitsIT {
 		this.answers.add(Map.of("Retry-After", "30"));
 		assertThat(status(client, "a")).isEqualTo(429);
 		assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(() -> call(client, "a"))
-			.withMessageStartingWith("Rate limit exceeded: blocked for PT")
+			.withMessageMatching("Outgoing call denied by the policy 'tenants'; try again in [1-9]\\d* s")
 			.satisfies((ex) -> assertThat(ex.getDecision().source()).isEqualTo(Decision.Source.LOCAL))
 			.satisfies((ex) -> assertThat(ex.getDecision().retryAfter().orElseThrow()).isBetween(Duration.ofSeconds(1),
 					Duration.ofSeconds(30)));
@@ -309,7 +362,7 @@ class OutgoingRateLimitsIT {
 	@Test
 	void waitInMemoryEnds() {
 		long[] time = { Long.MAX_VALUE - 5 };
-		RequestedWaits waits = new RequestedWaits(null, null, () -> time[0]);
+		RequestedWaits waits = new RequestedWaits(null, null, true, () -> time[0]);
 		waits.add("all", Identifier.GLOBAL, Duration.ofSeconds(30), "");
 		waits.add("all", Identifier.GLOBAL, Duration.ofSeconds(5), "shorter");
 		assertThat(waits.remaining("all", Identifier.GLOBAL)).isEqualTo(Duration.ofSeconds(30));
@@ -321,11 +374,13 @@ class OutgoingRateLimitsIT {
 	}
 
 	@Test
-	void policyInShadowModeStopsNoCalls() {
+	void policyInShadowModeStopsNoCallsAndRemembersNoWaits(CapturedOutput output) {
 		Consumer<ApplicationContext> test = (context) -> {
 			RestClient client = client(limits(context).interceptor("all"));
 			this.answers.add(Map.of("Retry-After", "30"));
 			assertThat(status(client, "a")).isEqualTo(429);
+			assertThat(context.getBean(PolicyLimiter.class).peek("all").blockedFor()).isNull();
+			assertThat(output).doesNotContain("denies the calls of an identifier");
 			assertThat(Stream.of("a", "a", "a", "a").map((tenant) -> status(client, tenant))).containsOnly(200);
 		};
 		this.onRedis.withPropertyValues("ratelimit.policies.all.mode=shadow").run(test::accept);
@@ -338,7 +393,9 @@ class OutgoingRateLimitsIT {
 	void policySaysWhatHappensWhileTheStoreFails() {
 		this.runner.withPropertyValues("ratelimit.policies.all.on-store-failure=deny")
 			.withBean(RateLimiter.class,
-					() -> RedisRateLimiter.of(RedisClient.create("127.0.0.1", TestRedis.freePort()), this.prefix))
+					() -> RedisRateLimiter.of(
+							RedisConnections.client(RedisClient.create("127.0.0.1", TestRedis.freePort())).build(),
+							this.prefix))
 			.run((context) -> {
 				RestClient client = client(limits(context).interceptor("all"));
 				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> call(client, "a"));

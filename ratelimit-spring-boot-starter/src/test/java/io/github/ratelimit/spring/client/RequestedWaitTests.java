@@ -2,7 +2,11 @@ package io.github.ratelimit.spring.client;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Collectors;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -29,8 +33,15 @@ class RequestedWaitTests {
 			Thu, 01 Jan 2026 12:00:30 GMT | PT30S
 			Thursday, 01-Jan-26 12:01:00 GMT | PT1M
 			Sat, 01 Jan 2056 12:00:30 GMT | PT1H
+			1767268830                    | PT30S
+			1767268830000                 | PT30S
+			1767268829001                 | PT30S
+			1767268800                    |
+			1700000000                    |
+			999999999                     | PT1H
+			4102444800                    | PT1H
 			""")
-	void retryAfterIsSecondsOrDate(String value, Duration wait) {
+	void retryAfterIsSecondsOrDate(String value, @Nullable Duration wait) {
 		assertThat(waitOf("Retry-After", value)).isEqualTo(wait);
 	}
 
@@ -42,6 +53,78 @@ class RequestedWaitTests {
 		assertThat(waitOf("Retry-After", value, "RateLimit", "\"a\";r=0;t=7"))
 			.isEqualTo(value.endsWith("12:00:00 GMT") || value.endsWith("11:59:59 GMT") || value.equals("0") ? null
 					: Duration.ofSeconds(7));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "0.001, PT30S", "0.4, PT30S", "0.999, PT30S", "29.5, PT1S", "30.5," })
+	void endRoundsUp(double secondsLater, @Nullable Duration wait) {
+		Instant now = NOW.plusMillis(Math.round(1000 * secondsLater));
+		assertThat(waitOf(now, "Retry-After", "Thu, 01 Jan 2026 12:00:30 GMT")).isEqualTo(wait);
+		assertThat(waitOf(now, "Retry-After", "1767268830")).isEqualTo(wait);
+		assertThat(waitOf(now, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "1767268830")).isEqualTo(wait);
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			0   | 1767268860       | PT1M
+			0   | 1767268860000    | PT1M
+			0   | 1767268801       | PT1S
+			0   | 1767268800       |
+			0   | 1767268799       |
+			0   | 4102444800       | PT1H
+			0   | 60               | PT1M
+			0   | 99999999999999999999 | PT1H
+			' 0 ' | ' 1767268860 ' | PT1M
+			1   | 1767268860       |
+			-1  | 1767268860       |
+			''  | 1767268860       |
+			nil | 1767268860       |
+			0.5 | 1767268860       |
+			0   | -60              |
+			0   | soon             |
+			0   | 1767268860.5     |
+			0   | ''               |
+			0   |                  |
+			    | 1767268860       |
+			""")
+	void endOfExhaustedQuotaIsSecondsOfTheEpoch(@Nullable String remaining, @Nullable String reset,
+			@Nullable Duration wait) {
+		HttpHeaders headers = new HttpHeaders();
+		headers.set("X-RateLimit-Remaining", remaining);
+		headers.set("X-RateLimit-Reset", reset);
+		assertThat(RequestedWait.of(headers, NOW).orElse(null)).isEqualTo(wait);
+	}
+
+	@Test
+	void retryAfterCountsMoreThanEndOfQuota() {
+		assertThat(waitOf("X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "1767268860", "Retry-After", "2"))
+			.isEqualTo(Duration.ofSeconds(2));
+		assertThat(waitOf("X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "1767268860", "Retry-After", "soon"))
+			.isEqualTo(Duration.ofMinutes(1));
+		assertThat(
+				waitOf("X-RateLimit-Remaining", "4", "X-RateLimit-Reset", "1767268860", "RateLimit", "\"a\";r=0;t=7"))
+			.isEqualTo(Duration.ofSeconds(7));
+		assertThat(
+				waitOf("X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "1767268860", "RateLimit", "\"a\";r=0;t=70"))
+			.isEqualTo(Duration.ofSeconds(70));
+	}
+
+	@Test
+	void otherValuesNeverFail() {
+		Random random = new Random(1);
+		for (int i = 0; i < 20_000; i++) {
+			String value = value(random);
+			assertThat(waitOf("Retry-After", value(random), "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", value,
+					"RateLimit", value, "RateLimit", value(random), "Date", value(random)))
+				.satisfiesAnyOf((none) -> assertThat(none).isNull(),
+						(wait) -> assertThat(wait).isBetween(Duration.ofSeconds(1), Duration.ofHours(1)));
+		}
+	}
+
+	private static String value(Random random) {
+		List<String> parts = List.of("0", "1", "17672688", "-", ".", "\"a\"", ";r=0", ";t=", "(", ")", ":", "?1", "@",
+				"%", " ", ",", "Thu, 01 Jan 2026", "GMT", "\u0660", "\ud83d", "\n", "");
+		return random.ints(random.nextInt(8), 0, parts.size()).mapToObj(parts::get).collect(Collectors.joining());
 	}
 
 	@Test
@@ -85,12 +168,16 @@ class RequestedWaitTests {
 		assertThat(waitOf()).isNull();
 	}
 
-	private static Duration waitOf(String... headers) {
+	private static @Nullable Duration waitOf(String... headers) {
+		return waitOf(NOW, headers);
+	}
+
+	private static @Nullable Duration waitOf(Instant now, String... headers) {
 		HttpHeaders all = new HttpHeaders();
 		for (int i = 0; i < headers.length; i += 2) {
 			all.add(headers[i], headers[i + 1]);
 		}
-		return RequestedWait.of(all, NOW).orElse(null);
+		return RequestedWait.of(all, now).orElse(null);
 	}
 
 }

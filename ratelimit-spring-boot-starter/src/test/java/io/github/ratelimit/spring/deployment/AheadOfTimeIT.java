@@ -8,11 +8,12 @@ import io.github.ratelimit.algorithm.TokenBucket;
 import io.github.ratelimit.spring.PolicyLimiter;
 import io.github.ratelimit.spring.PolicyLimiter.Use;
 import io.github.ratelimit.spring.RateLimitExceededException;
-import io.github.ratelimit.spring.RateLimitPoliciesCustomizer;
 import io.github.ratelimit.spring.annotation.RateLimited;
+import io.github.ratelimit.spring.config.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.config.RateLimitNonWebAutoConfiguration;
+import io.github.ratelimit.spring.config.RateLimitOffAutoConfiguration;
 import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.policy.RateLimitNonWebAutoConfiguration;
+import io.github.ratelimit.spring.policy.RateLimitPoliciesCustomizer;
 import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
 import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
 import io.github.ratelimit.test.TestRedis;
@@ -25,7 +26,9 @@ import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.aot.test.generate.TestGenerationContext;
+import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.boot.web.context.servlet.AnnotationConfigServletWebApplicationContext;
 import org.springframework.context.ApplicationContextInitializer;
@@ -122,6 +125,36 @@ class AheadOfTimeIT {
 		});
 	}
 
+	@Test
+	void startFailsWhenLimitsWereOffAheadOfTime() {
+		assertRefused("ratelimit.enabled=false", "ratelimit.enabled=true");
+	}
+
+	/** Which beans there are is decided when it is prepared. */
+	@Test
+	void startFailsWhenPropertySaysOtherwiseThanAheadOfTime() {
+		assertRefused("test=", "ratelimit.enabled=false", "ratelimit.redis.scripting=false",
+				"ratelimit.denial-cache.enabled=false", "ratelimit.most-denied.enabled=false");
+	}
+
+	private void assertRefused(String before, String... now) {
+		String prefix = TestRedis.newKeyPrefix();
+		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+		TestPropertyValues.of(before).applyTo(context);
+		prepare(context, prefix, Switched.class);
+		TestCompiler.forSystem().with(this.generated).compile((compiled) -> {
+			run(compiled, prefix, before, (started) -> assertThat(started.isActive()).isTrue());
+			for (String each : now) {
+				assertThatExceptionOfType(BeanCreationException.class)
+					.isThrownBy(() -> run(compiled, prefix, each, (started) -> {
+					}))
+					.havingRootCause()
+					.isInstanceOf(InvalidConfigurationPropertyValueException.class)
+					.withMessageContainingAll(each.replaceFirst("=.*", ""), "prepared ahead of time");
+			}
+		});
+	}
+
 	private void prepare(String prefix) {
 		prepare(new AnnotationConfigApplicationContext(), prefix, Application.class);
 	}
@@ -135,14 +168,18 @@ class AheadOfTimeIT {
 	}
 
 	private void run(String prefix, Consumer<GenericApplicationContext> test) {
-		TestCompiler.forSystem().with(this.generated).compile((Compiled compiled) -> {
-			try (GenericApplicationContext context = new GenericApplicationContext()) {
-				setProperties(context, prefix);
-				initializer(compiled).initialize(context);
-				context.refresh();
-				test.accept(context);
-			}
-		});
+		TestCompiler.forSystem().with(this.generated).compile((compiled) -> run(compiled, prefix, "test=", test));
+	}
+
+	private static void run(Compiled compiled, String prefix, String property,
+			Consumer<GenericApplicationContext> test) {
+		try (GenericApplicationContext context = new GenericApplicationContext()) {
+			setProperties(context, prefix);
+			TestPropertyValues.of(property).applyTo(context);
+			initializer(compiled).initialize(context);
+			context.refresh();
+			test.accept(context);
+		}
 	}
 
 	@SuppressWarnings("unchecked")
@@ -166,13 +203,24 @@ class AheadOfTimeIT {
 	}
 
 	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration({ RateLimitOffAutoConfiguration.class, RateLimitAutoConfiguration.class,
+			RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
+			RateLimitNonWebAutoConfiguration.class })
+	static class Switched {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration({ RateLimitAutoConfiguration.class, RateLimitRedisAutoConfiguration.class,
 			RateLimitMethodAutoConfiguration.class, RateLimitNonWebAutoConfiguration.class })
 	static class Application {
 
 		@Bean
 		RateLimitPoliciesCustomizer policies() {
-			return (policies) -> policies.add("declared").limits("1/d").algorithm(new TokenBucket(3L));
+			return (policies) -> policies.add("declared")
+				.identifiers("global")
+				.limits("1/d")
+				.algorithm(new TokenBucket(3L));
 		}
 
 		@Bean

@@ -11,19 +11,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.github.ratelimit.Decision;
-import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Policy;
-import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.RateLimitedExpressionException;
+import io.github.ratelimit.spring.ObservedRateLimiter;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.policy.RateLimitNonWebAutoConfiguration;
-import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
 import io.github.ratelimit.test.ManualClock;
 import io.reactivex.rxjava3.core.Completable;
 import io.reactivex.rxjava3.core.Single;
@@ -33,11 +28,8 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.reactivestreams.Publisher;
 import reactor.adapter.JdkFlowAdapter;
-import reactor.core.publisher.ConnectableFlux;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
@@ -51,8 +43,6 @@ import org.springframework.aop.support.NameMatchMethodPointcut;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanDefinitionCustomizer;
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.Ordered;
 import org.springframework.core.ReactiveAdapterRegistry;
@@ -76,12 +66,18 @@ class AsynchronousResultTests {
 
 	private @Nullable StoreException failure;
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-				RateLimitNonWebAutoConfiguration.class))
-		.withBean(RateLimiter.class, () -> new Store(new MemoryRateLimiter(this.clock)))
+	private final ApplicationContextRunner runner = StarterRunners.nonWeb()
+		.withBean(RateLimiter.class,
+				() -> new ObservedRateLimiter(new MemoryRateLimiter(this.clock), (request) -> decide(), (request) -> {
+				}))
 		.withPropertyValues("ratelimit.defaults.identifiers=global", "ratelimit.defaults.on-store-failure=deny");
+
+	private void decide() {
+		this.deciders.add(Thread.currentThread());
+		if (this.failure != null) {
+			throw this.failure;
+		}
+	}
 
 	@AfterEach
 	void logOut() {
@@ -97,17 +93,7 @@ class AsynchronousResultTests {
 			assertThat(methods.stage("a").toCompletableFuture().join()).isEqualTo("called a");
 			assertDenied(methods.stage("b").toCompletableFuture()::get);
 			assertThat(methods.calls()).as("Calls of the methods").isEqualTo(2);
-		});
-	}
-
-	@Test
-	void futureIsDecidedWhenMethodIsCalled() {
-		this.runner.withBean(Methods.class).run((context) -> {
-			Methods methods = context.getBean(Methods.class);
-			CompletableFuture<String> first = methods.future("a");
-			first.join();
-			first.join();
-			assertThat(this.deciders).containsExactly(Thread.currentThread());
+			assertThat(this.deciders).hasSize(4).containsOnly(Thread.currentThread());
 		});
 	}
 
@@ -125,16 +111,7 @@ class AsynchronousResultTests {
 			this.clock.advance(Duration.ofMinutes(1));
 			assertThat(mono.block()).isEqualTo("called a");
 			assertThat(methods.calls()).isEqualTo(2);
-		});
-	}
-
-	@Test
-	void fluxIsDecidedOnEachSubscription() {
-		this.runner.withBean(Methods.class).run((context) -> {
-			Flux<String> flux = context.getBean(Methods.class).flux();
-			assertThat(flux.collectList().block()).containsExactly("a", "b", "c");
-			assertDenied(flux::blockLast);
-			assertThat(this.deciders).hasSize(2);
+			assertThat(this.deciders).hasSize(4).containsOnly(Thread.currentThread());
 		});
 	}
 
@@ -147,6 +124,9 @@ class AsynchronousResultTests {
 				assertThat(values(result)).containsExactly("called");
 				assertDenied(() -> values(result));
 			}
+			Flux<String> flux = methods.flux();
+			assertThat(flux.collectList().block()).containsExactly("called", "again");
+			assertDenied(flux::blockLast);
 			Completable completable = methods.completable();
 			completable.blockingAwait();
 			assertDenied(completable::blockingAwait);
@@ -158,19 +138,6 @@ class AsynchronousResultTests {
 			.getAdapter(null, result)
 			.toPublisher(result);
 		return Flux.from(publisher).collectList().block();
-	}
-
-	@Test
-	void fallbackOfSameTypeAnswersDeniedCalls() {
-		this.runner.withBean(Fallbacks.class).run((context) -> {
-			Fallbacks methods = context.getBean(Fallbacks.class);
-			assertThat(methods.future("a").join()).isEqualTo("called a");
-			assertThat(methods.future("b").join()).isEqualTo("instead of b");
-			assertThat(methods.mono("a").block()).isEqualTo("called a");
-			assertThat(methods.mono("b").block()).isEqualTo("b: Rate limit exceeded: Fallbacks.mono (1/m)");
-			assertThat(methods.flux().collectList().block()).containsExactly("called");
-			assertThat(methods.flux().collectList().block()).containsExactly("instead", "of it");
-		});
 	}
 
 	/** The recipe of the documentation. */
@@ -186,53 +153,17 @@ class AsynchronousResultTests {
 		});
 	}
 
-	@ParameterizedTest
-	@CsvSource({ "FallbackOfFuture,java.util.concurrent.CompletableFuture",
-			"FallbackOfMono,reactor.core.publisher.Mono", "FallbackOfValue,java.lang.String" })
-	void startFailsWhenFallbackHasOtherResult(String name, String result) throws Exception {
-		Class<?> type = Class.forName(AsynchronousResultTests.class.getName() + "$" + name);
-		this.runner.withBean(type)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.message()
-				.startsWith(
-						"Invalid fallbackMethod (instead): there must be a method '%s instead()'".formatted(result)));
-	}
-
-	@ParameterizedTest
-	@CsvSource({ "OwnFuture,java.util.concurrent.CompletionStage",
-			"reactor.core.publisher.ConnectableFlux,reactor.core.publisher.Flux" })
-	void startFailsWhenResultIsTooSpecial(String result, String known) {
-		Class<?> type = result.equals("OwnFuture") ? ReturnsOwnFuture.class : ReturnsConnectableFlux.class;
-		String name = result.equals("OwnFuture") ? OwnFuture.class.getTypeName() : result;
-		this.runner.withBean(type)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.hasMessage("Invalid result (%s): must be declared as %s.", name, known));
-	}
-
 	@Test
-	void failureOfStoreIsErrorOfResult() {
+	void failuresOfLimiterAreErrorsOfResult() {
 		this.runner.withBean(Methods.class).run((context) -> {
 			Methods methods = context.getBean(Methods.class);
+			assertThatExceptionOfType(RateLimitedExpressionException.class).isThrownBy(methods.monoCosts(-1)::block);
 			this.failure = new StoreException("gone", new IllegalStateException());
 			assertThat(methods.future("a")).failsWithin(Duration.ZERO)
 				.withThrowableThat()
 				.havingRootCause()
 				.isInstanceOf(IllegalStateException.class);
 			assertThatExceptionOfType(StoreException.class).isThrownBy(methods.mono("a")::block);
-			assertThat(methods.calls()).isZero();
-		});
-	}
-
-	@Test
-	void failureOfExpressionIsErrorOfResult() {
-		this.runner.withBean(Methods.class).run((context) -> {
-			Methods methods = context.getBean(Methods.class);
-			assertThat(methods.futureCosts(-1)).failsWithin(Duration.ZERO)
-				.withThrowableThat()
-				.withCauseInstanceOf(RateLimitedExpressionException.class);
-			assertThatExceptionOfType(RateLimitedExpressionException.class).isThrownBy(methods.monoCosts(-1)::block);
 			assertThat(methods.calls()).isZero();
 		});
 	}
@@ -265,14 +196,6 @@ class AsynchronousResultTests {
 	}
 
 	@Test
-	void threadThatMayBlockDecidesItself() {
-		this.runner.withBean(Methods.class).run((context) -> {
-			context.getBean(Methods.class).mono("a").block();
-			assertThat(this.deciders).containsExactly(Thread.currentThread());
-		});
-	}
-
-	@Test
 	void userIsThatOfTheThreadThatCalls() {
 		this.runner.withBean(Methods.class).run((context) -> {
 			Methods methods = context.getBean(Methods.class);
@@ -296,15 +219,6 @@ class AsynchronousResultTests {
 			Methods methods = context.getBean(Methods.class);
 			assertThat(methods.ofContext().contextWrite((each) -> each.put("name", "anna")).block()).isEqualTo("anna");
 			assertThat(methods.ends()).containsExactly(SignalType.ON_COMPLETE);
-		});
-	}
-
-	@Test
-	void emptyResultStaysEmpty() {
-		this.runner.withBean(Methods.class).run((context) -> {
-			Methods methods = context.getBean(Methods.class);
-			assertThat(methods.nothing().block()).isNull();
-			assertDenied(methods.nothing()::block);
 		});
 	}
 
@@ -348,46 +262,6 @@ class AsynchronousResultTests {
 				(thrown) -> assertThat(thrown).cause().isInstanceOf(RateLimitExceededException.class));
 	}
 
-	/** A store that knows who asks it, and may fail. */
-	private final class Store implements RateLimiter {
-
-		private final RateLimiter limiter;
-
-		Store(RateLimiter limiter) {
-			this.limiter = limiter;
-		}
-
-		@Override
-		public Decision tryAcquire(RateLimitRequest request) {
-			AsynchronousResultTests.this.deciders.add(Thread.currentThread());
-			if (AsynchronousResultTests.this.failure != null) {
-				throw AsynchronousResultTests.this.failure;
-			}
-			return this.limiter.tryAcquire(request);
-		}
-
-		@Override
-		public Decision peek(RateLimitRequest request) {
-			return this.limiter.peek(request);
-		}
-
-		@Override
-		public void refund(RateLimitRequest request) {
-			this.limiter.refund(request);
-		}
-
-		@Override
-		public void charge(RateLimitRequest request) {
-			this.limiter.charge(request);
-		}
-
-		@Override
-		public void reset(Policy policy, Identifier identifier) {
-			this.limiter.reset(policy, identifier);
-		}
-
-	}
-
 	static class Methods {
 
 		private final AtomicInteger calls = new AtomicInteger();
@@ -424,7 +298,7 @@ class AsynchronousResultTests {
 
 		@RateLimited(limits = "1/m")
 		public Flux<String> flux() {
-			return called(Flux.just("a", "b", "c"));
+			return Flux.just("called", "again");
 		}
 
 		@RateLimited(limits = "1/m")
@@ -453,11 +327,6 @@ class AsynchronousResultTests {
 		}
 
 		@RateLimited(limits = "1/m", costExpression = "#a0")
-		public CompletableFuture<String> futureCosts(int cost) {
-			return called(CompletableFuture.completedFuture("called"));
-		}
-
-		@RateLimited(limits = "1/m", costExpression = "#a0")
 		public Mono<String> monoCosts(int cost) {
 			return called(Mono.just("called"));
 		}
@@ -483,11 +352,6 @@ class AsynchronousResultTests {
 		}
 
 		@RateLimited(limits = "1/m")
-		public Mono<Void> nothing() {
-			return Mono.empty();
-		}
-
-		@RateLimited(limits = "1/m")
 		@Retryable(maxRetries = 5, delay = 1)
 		public Mono<Integer> retried() {
 			return Mono.fromCallable(() -> {
@@ -502,37 +366,6 @@ class AsynchronousResultTests {
 
 	@EnableResilientMethods
 	static class Resilience {
-
-	}
-
-	static class Fallbacks {
-
-		@RateLimited(limits = "1/m", fallbackMethod = "insteadLater")
-		public CompletableFuture<String> future(String text) {
-			return CompletableFuture.completedFuture("called " + text);
-		}
-
-		private CompletableFuture<String> insteadLater(String text) {
-			return CompletableFuture.completedFuture("instead of " + text);
-		}
-
-		@RateLimited(limits = "1/m", fallbackMethod = "insteadOnce")
-		public Mono<String> mono(String text) {
-			return Mono.just("called " + text);
-		}
-
-		private Mono<String> insteadOnce(String text, RateLimitExceededException ex) {
-			return Mono.just(text + ": " + ex.getMessage());
-		}
-
-		@RateLimited(limits = "1/m", fallbackMethod = "insteadOften")
-		public Flux<String> flux() {
-			return Flux.just("called");
-		}
-
-		private Flux<String> insteadOften() {
-			return Flux.just("instead", "of it");
-		}
 
 	}
 
@@ -551,67 +384,6 @@ class AsynchronousResultTests {
 
 		private Mono<Long> ask(String item) {
 			return Mono.just((long) item.length());
-		}
-
-	}
-
-	static class FallbackOfFuture {
-
-		@RateLimited(limits = "1/m", fallbackMethod = "instead")
-		public CompletableFuture<String> call() {
-			return new CompletableFuture<>();
-		}
-
-		private String instead() {
-			return "";
-		}
-
-	}
-
-	static class FallbackOfMono {
-
-		@RateLimited(limits = "1/m", fallbackMethod = "instead")
-		public Mono<String> call() {
-			return Mono.empty();
-		}
-
-		private Flux<String> instead() {
-			return Flux.empty();
-		}
-
-	}
-
-	static class FallbackOfValue {
-
-		@RateLimited(limits = "1/m", fallbackMethod = "instead")
-		public String call() {
-			return "";
-		}
-
-		private Mono<String> instead() {
-			return Mono.empty();
-		}
-
-	}
-
-	static class OwnFuture extends CompletableFuture<String> {
-
-	}
-
-	static class ReturnsOwnFuture {
-
-		@RateLimited(limits = "1/m")
-		public OwnFuture call() {
-			return new OwnFuture();
-		}
-
-	}
-
-	static class ReturnsConnectableFlux {
-
-		@RateLimited(limits = "1/m")
-		public ConnectableFlux<String> call() {
-			return Flux.<String>empty().publish();
 		}
 
 	}

@@ -1,17 +1,25 @@
 package io.github.ratelimit.spring.method;
 
+import java.lang.reflect.Proxy;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Future;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
+import io.github.ratelimit.Decision;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
+import io.github.ratelimit.spring.decide.Decided;
+import io.github.ratelimit.spring.decide.PolicyCharge;
+import io.github.ratelimit.spring.decide.PolicyEnforcer;
+import io.github.ratelimit.spring.decide.PolicyUse;
 import org.assertj.core.api.ThrowingConsumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,11 +31,6 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.http.ResponseEntity;
-import org.springframework.scheduling.annotation.Async;
-import org.springframework.web.context.request.async.DeferredResult;
-import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
-import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 
 import static io.github.ratelimit.spring.method.LimitedBeans.assertDenied;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -35,13 +38,18 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Limited methods that run at the same time.
+ * Limited methods that run at the same time, and what shows that one runs, for each kind
+ * of result.
  */
 class ConcurrentMethodTests {
 
 	private final ApplicationContextRunner runner = StarterRunners.inMemory()
 		.withPropertyValues("ratelimit.policies.one.concurrent=1", "ratelimit.policies.both.limits=3/h",
 				"ratelimit.policies.both.concurrent=1");
+
+	private final Call call = new Call();
+
+	private final Signs signs = new Signs(this.call);
 
 	private static void run(ApplicationContextRunner runner, ThrowingConsumer<Methods> test) {
 		LimitedBeans.run(runner, Methods.class, test);
@@ -167,18 +175,147 @@ class ConcurrentMethodTests {
 		});
 	}
 
+	@Test
+	void methodRunsOnItsThread() {
+		runSigns((bean) -> assertThat(bean.now()).isTrue());
+	}
+
+	/** The thread that made the stage may be of a pool, or end. */
 	@ParameterizedTest
-	@ValueSource(classes = { Deferred.class, Later.class, Emitting.class, Streaming.class, Waiting.class,
-			Publishing.class, Anything.class, InBackground.class })
-	void startFailsWhenTheEndOfCallsIsUnknown(Class<?> methods) {
-		this.runner.withBean(methods)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.hasMessageContaining("it is not known when such a call ends"));
+	@ValueSource(booleans = { true, false })
+	void methodRunsUntilItsStageIsDone(boolean future) {
+		runSigns((bean) -> {
+			CompletableFuture<String> result = new CompletableFuture<>();
+			List<Thread> threads = new ArrayList<>();
+			CompletableFuture
+				.runAsync(() -> bean.stage(future ? result.minimalCompletionStage() : new OwnStage<>(result).proxy()),
+						(task) -> {
+							threads.add(new Thread(task));
+							threads.get(0).start();
+						})
+				.join();
+			await().until(() -> !threads.get(0).isAlive());
+			assertThat(this.call.sign.getAsBoolean()).isTrue();
+			result.complete("done");
+			assertThat(this.call.sign.getAsBoolean()).isFalse();
+			assertThat(this.call.ended).isTrue();
+		});
+	}
+
+	@Test
+	void nothingShowsThatMethodRunsWhenItsStageIsLost() {
+		runSigns((bean) -> {
+			bean.stage(new OwnStage<>(new CompletableFuture<String>()).proxy());
+			await().until(() -> {
+				System.gc();
+				return !this.call.sign.getAsBoolean();
+			});
+			assertThat(this.call.ended).isFalse();
+		});
+	}
+
+	@Test
+	void eachElementShowsThatMethodRuns() {
+		runSigns((bean) -> {
+			bean.elements().subscribe();
+			assertThat(this.call.sign.getAsBoolean()).isFalse();
+			this.signs.sink.tryEmitNext("first");
+			assertThat(this.call.sign.getAsBoolean()).isTrue();
+			assertThat(this.call.sign.getAsBoolean()).isFalse();
+			this.signs.sink.tryEmitComplete();
+			assertThat(this.call.ended).isTrue();
+		});
+	}
+
+	private void runSigns(Consumer<Signs> test) {
 		StarterRunners.inMemory()
-			.withBean(methods)
-			.withPropertyValues("ratelimit.policies.one.limits=1/h")
-			.run((context) -> assertThat(context).hasNotFailed());
+			.withBean(PolicyEnforcer.class, () -> new Enforcer(this.call))
+			.withBean(Signs.class, () -> this.signs)
+			.run((context) -> test.accept(context.getBean(Signs.class)));
+	}
+
+	/** A stage that is no future. */
+	private record OwnStage<T>(CompletionStage<T> stage) {
+
+		@SuppressWarnings("unchecked")
+		CompletionStage<T> proxy() {
+			return (CompletionStage<T>) Proxy.newProxyInstance(getClass().getClassLoader(),
+					new Class<?>[] { CompletionStage.class },
+					(proxy, method, arguments) -> method.invoke(this.stage, arguments));
+		}
+
+	}
+
+	private static final class Call extends Decided {
+
+		private BooleanSupplier sign = () -> false;
+
+		private boolean ended;
+
+		Call() {
+			super(new Decision(true, List.of()));
+		}
+
+		@Override
+		public boolean isRunning() {
+			return !this.ended;
+		}
+
+		@Override
+		public void watch(BooleanSupplier sign) {
+			this.sign = sign;
+		}
+
+		@Override
+		public void end() {
+			this.ended = true;
+		}
+
+	}
+
+	private record Enforcer(Call call) implements PolicyEnforcer {
+
+		@Override
+		public Supplier<Decided> prepare(List<PolicyUse> uses) {
+			return () -> this.call;
+		}
+
+		@Override
+		public Optional<PolicyCharge> charge(PolicyUse use) {
+			return Optional.empty();
+		}
+
+		@Override
+		public void requireKnown(String identifier) {
+		}
+
+	}
+
+	static class Signs {
+
+		private final Call call;
+
+		private final Sinks.Many<String> sink = Sinks.many().unicast().onBackpressureBuffer();
+
+		Signs(Call call) {
+			this.call = call;
+		}
+
+		@RateLimited(limits = "9/m")
+		public boolean now() {
+			return this.call.sign.getAsBoolean();
+		}
+
+		@RateLimited(limits = "9/m")
+		public CompletionStage<String> stage(CompletionStage<String> stage) {
+			return stage;
+		}
+
+		@RateLimited(limits = "9/m")
+		public Flux<String> elements() {
+			return this.sink.asFlux();
+		}
+
 	}
 
 	static class Methods {
@@ -211,78 +348,6 @@ class ConcurrentMethodTests {
 		@RateLimited("one")
 		Flux<String> flux(Flux<String> result) {
 			return result;
-		}
-
-	}
-
-	static class Deferred {
-
-		@RateLimited("one")
-		DeferredResult<String> get() {
-			return new DeferredResult<>();
-		}
-
-	}
-
-	static class Later {
-
-		@RateLimited("one")
-		Callable<String> get() {
-			return () -> "";
-		}
-
-	}
-
-	static class Emitting {
-
-		@RateLimited("one")
-		SseEmitter get() {
-			return new SseEmitter();
-		}
-
-	}
-
-	static class Streaming {
-
-		@RateLimited("one")
-		ResponseEntity<StreamingResponseBody> get() {
-			return ResponseEntity.ok((output) -> output.write(1));
-		}
-
-	}
-
-	static class Publishing {
-
-		@RateLimited("one")
-		ResponseEntity<Flux<String>> get() {
-			return ResponseEntity.ok(Flux.never());
-		}
-
-	}
-
-	static class Anything {
-
-		@RateLimited("one")
-		ResponseEntity<?> get() {
-			return ResponseEntity.ok(new SseEmitter());
-		}
-
-	}
-
-	static class Waiting {
-
-		@RateLimited("one")
-		Future<String> get() {
-			return new CompletableFuture<>();
-		}
-
-	}
-
-	static class InBackground {
-
-		@Async
-		@RateLimited("one")
-		void run() {
 		}
 
 	}

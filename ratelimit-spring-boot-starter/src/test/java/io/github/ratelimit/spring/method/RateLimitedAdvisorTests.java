@@ -3,17 +3,26 @@ package io.github.ratelimit.spring.method;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
-import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.spring.ObservedRateLimiter;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.test.ManualClock;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.core.annotation.AliasFor;
 
 import static io.github.ratelimit.spring.method.LimitedBeans.assertDenied;
@@ -22,57 +31,117 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link RateLimitedAdvisor}, in an application without web requests.
+ * Which methods annotations limit, and how several are decided: in an application without
+ * web requests.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class RateLimitedAdvisorTests {
 
 	private final ManualClock clock = new ManualClock("2026-01-01T00:00:00Z");
 
-	private final ApplicationContextRunner runner = StarterRunners.inMemory(this.clock);
+	private final AtomicInteger decisions = new AtomicInteger();
+
+	private final ApplicationContextRunner runner = StarterRunners.nonWeb()
+		.withBean(RateLimiter.class, () -> new ObservedRateLimiter(new MemoryRateLimiter(this.clock),
+				(request) -> this.decisions.incrementAndGet(), (request) -> {
+				}))
+		.withPropertyValues("ratelimit.defaults.identifiers=global", "ratelimit.policies.api.limits=10/s",
+				"ratelimit.policies.web.limits=3/s");
 
 	@Test
-	void callIsDeniedWhenLimitOfMethodIsUsedUp() {
+	void annotationsAreDecidedTogetherAllOrNothing() {
+		run(this.runner, Several.class, (bean) -> {
+			bean.call("a");
+			assertDenied(() -> bean.call("a"), "Rate limit exceeded: Several.call (1/m)");
+			bean.call("b");
+			assertThat(this.decisions).hasValue(3);
+			// The denied call used nothing of the total.
+			bean.call("c");
+			assertDenied(() -> bean.call("d"), "Rate limit exceeded: total (3/m)");
+			assertThat(this.decisions).hasValue(5);
+		});
+	}
+
+	@Test
+	void composedAnnotationsAreDecidedTogetherWithDirectOnes() {
+		run(this.runner, Composed.class, (bean) -> {
+			bean.usual();
+			bean.expensive();
+			assertDenied(bean::expensive, "Rate limit exceeded: web (3/s)");
+			assertDenied(bean::usual, "Rate limit exceeded: web (3/s)");
+			assertThat(this.decisions).hasValue(4);
+		});
+	}
+
+	@Test
+	void annotationsOfTypeAreDecidedTogether() {
+		run(this.runner, OnType.class, (bean) -> {
+			bean.one();
+			assertDenied(bean::two, "Rate limit exceeded: OnType (1/m)");
+			assertThat(this.decisions).hasValue(2);
+		});
+	}
+
+	@Test
+	void namedPolicyIsSharedByThoseWhoInheritIt() {
+		this.runner.withBean("first", First.class).withBean("second", Second.class).run((context) -> {
+			context.getBean(First.class).named();
+			assertDenied(context.getBean(Second.class)::named, "Rate limit exceeded: inherited (1/m)");
+		});
+	}
+
+	@Test
+	void annotationOfGenericInterfaceCounts() {
+		this.runner.withBean(StringSink.class).run((context) -> {
+			Sink<String> bean = context.getBean(StringSink.class);
+			bean.put("a");
+			bean.put("b");
+			assertDenied(() -> bean.put("a"), "Rate limit exceeded: StringSink.put (1/m)");
+			bean.flush();
+			bean.flush();
+			assertDenied(bean::flush, "Rate limit exceeded: StringSink.flush (2/m)");
+		});
+	}
+
+	@Test
+	void annotationOfInterfaceCountsWhenMethodComesFromClassThatKnowsNothingOfIt() {
+		run(this.runner, Meeting.class, (bean) -> {
+			bean.put("a");
+			assertDenied(() -> bean.put("a"), "Rate limit exceeded: Meeting.put (1/m)");
+		});
+	}
+
+	@Test
+	void annotationOfClassReplacesThatOfInterface() {
+		run(this.runner, Overriding.class, (bean) -> {
+			bean.put("a");
+			bean.put("a");
+			assertDenied(() -> bean.put("a"), "Rate limit exceeded: Overriding.put (2/m)");
+		});
+	}
+
+	@Test
+	void annotationOfLambdaIsNamedAfterItsInterface() {
+		this.runner.withBean(Job.class, () -> () -> {
+		}).run((context) -> {
+			Job bean = context.getBean(Job.class);
+			bean.work();
+			assertDenied(bean::work, "Rate limit exceeded: Job.work (1/m)");
+		});
+	}
+
+	@Test
+	void callIsDeniedUntilWindowHasPassed() {
 		run(this.runner, Methods.class, (bean) -> {
 			assertThat(AopUtils.isCglibProxy(bean)).isTrue();
 			bean.limited();
-			bean.limited();
-			assertDenied(bean::limited, "Rate limit exceeded: Methods.limited (2/m)");
-			assertThat(target(bean).calls).isEqualTo(2);
-		});
-	}
-
-	@Test
-	void exceptionCarriesDecision() {
-		run(this.runner, Methods.class, (bean) -> {
-			bean.limited();
-			bean.limited();
-			assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(bean::limited).satisfies((ex) -> {
-				assertThat(ex.getDecision().allowed()).isFalse();
-				assertThat(ex.getDecision().retryAfter()).hasValue(Duration.ofMinutes(1));
-				assertThat(ex.getDecision().violated()).singleElement()
-					.extracting(LimitStatus::policy)
-					.hasFieldOrPropertyWithValue("name", "Methods.limited");
-			});
-		});
-	}
-
-	@Test
-	void messageNamesEveryViolatedLimit() {
-		run(this.runner, Methods.class, (bean) -> {
-			bean.limitedTwice();
-			assertDenied(bean::limitedTwice,
-					"Rate limit exceeded: Methods.limitedTwice (1/s), Methods.limitedTwice (1/m)");
-		});
-	}
-
-	@Test
-	void callIsAllowedAgainWhenWindowHasPassed() {
-		run(this.runner, Methods.class, (bean) -> {
-			bean.limited();
-			bean.limited();
+			assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(bean::limited)
+				.withMessage("Rate limit exceeded: Methods.limited (1/s), Methods.limited (1/m)")
+				.satisfies((ex) -> assertThat(ex.getDecision().retryAfter()).hasValue(Duration.ofMinutes(1)));
+			assertThat(target(bean).calls).isEqualTo(1);
 			this.clock.advance(Duration.ofMinutes(1));
 			bean.limited();
-			assertThat(target(bean).calls).isEqualTo(3);
+			assertThat(target(bean).calls).isEqualTo(2);
 		});
 	}
 
@@ -97,37 +166,16 @@ class RateLimitedAdvisorTests {
 	}
 
 	@Test
-	void methodsShareCountWhenTheyNameOnePolicy() {
-		this.runner.withBean(Named.class).withPropertyValues("ratelimit.policies.shared.limits=2/m").run((context) -> {
-			Named bean = context.getBean(Named.class);
-			bean.named();
-			bean.alsoNamed();
-			assertDenied(bean::named, "Rate limit exceeded: shared (2/m)");
-			assertDenied(bean::alsoNamed, "Rate limit exceeded: shared (2/m)");
-		});
-	}
-
-	@Test
 	void identifiersOfAnnotationReplaceThoseOfPolicy() {
-		this.runner.withBean(Overriding.class)
+		this.runner.withBean(OtherIdentifiers.class)
 			.withPropertyValues("ratelimit.policies.shared.limits=2/m", "ratelimit.policies.shared.identifiers=ip")
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
-				Overriding bean = context.getBean(Overriding.class);
+				OtherIdentifiers bean = context.getBean(OtherIdentifiers.class);
 				bean.call();
 				bean.call();
 				assertDenied(bean::call, "Rate limit exceeded: shared (2/m)");
 			});
-	}
-
-	@Test
-	void methodsShareCountWhenTypeIsAnnotated() {
-		run(this.runner, Typed.class, (bean) -> {
-			bean.one();
-			bean.two();
-			assertDenied(bean::one, "Rate limit exceeded: Typed (2/m)");
-			assertDenied(bean::two, "Rate limit exceeded: Typed (2/m)");
-		});
 	}
 
 	@Test
@@ -152,25 +200,6 @@ class RateLimitedAdvisorTests {
 	}
 
 	@Test
-	void methodIsFreeWhenItIsStaticOrOfObject() {
-		run(this.runner, Typed.class, (bean) -> {
-			for (int i = 0; i < 5; i++) {
-				assertThat(bean).hasToString("typed");
-				assertThat(Typed.fixed()).isEqualTo(1);
-			}
-			bean.one();
-		});
-	}
-
-	@Test
-	void composedAnnotationCounts() {
-		run(this.runner, Composed.class, (bean) -> {
-			bean.call();
-			assertDenied(bean::call, "Rate limit exceeded: Composed.call (3/h)");
-		});
-	}
-
-	@Test
 	void inheritedMethodHasOneCountForEachClass() {
 		this.runner.withBean("first", First.class).withBean("second", Second.class).run((context) -> {
 			First first = context.getBean(First.class);
@@ -182,21 +211,152 @@ class RateLimitedAdvisorTests {
 		});
 	}
 
+	@Test
+	void methodIsLimitedWhenAutomaticProxiesAreSwitchedOff() {
+		this.runner.withBean(Methods.class).withPropertyValues("spring.aop.auto=false").run((context) -> {
+			Methods bean = context.getBean(Methods.class);
+			bean.limited();
+			assertDenied(bean::limited, "Rate limit exceeded: Methods.limited (1/s), Methods.limited (1/m)");
+		});
+	}
+
+	@Test
+	void startFailsWhenOneCallWouldDecideTooManyLimits() {
+		this.runner
+			.withPropertyValues("limits=" + list("9/%dm", 9), "identifiers=" + list("#who.charAt(%d)", 14),
+					"ratelimit.policies.api.concurrent=9", "ratelimit.policies.api.limits=" + list("9/%dm", 9))
+			.withBean(ManyCalls.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessage(
+						"its policies have 266 limits together, those of each identifier counted separately; there must be at most 256."));
+	}
+
+	private static String list(String format, int size) {
+		return IntStream.rangeClosed(1, size).mapToObj(format::formatted).collect(Collectors.joining(","));
+	}
+
+	@Test
+	void advisorDoesNotCreateBeansTooEarly(CapturedOutput output) {
+		this.runner.withBean(Methods.class)
+			.withInitializer(
+					(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
+			.run((context) -> {
+				context.getBean(Methods.class).limited();
+				assertThat(output).doesNotContain("not eligible for getting processed by all BeanPostProcessors");
+			});
+		this.runner.withBean(Methods.class)
+			.run((context) -> assertThat(output)
+				.doesNotContain("not eligible for getting processed by all BeanPostProcessors"));
+	}
+
 	private static Methods target(Methods proxy) {
 		return (Methods) AopProxyUtils.getSingletonTarget(proxy);
+	}
+
+	static class Several {
+
+		@RateLimited(limits = "1/m", identifiers = "#who")
+		@RateLimited(name = "total", limits = "3/m")
+		public void call(String who) {
+		}
+
+	}
+
+	@Retention(RetentionPolicy.RUNTIME)
+	@RateLimited(limits = "4/m")
+	@RateLimited("web")
+	@interface Usual {
+
+	}
+
+	@Retention(RetentionPolicy.RUNTIME)
+	@RateLimited("web")
+	@interface Web {
+
+		@AliasFor(annotation = RateLimited.class, attribute = "cost")
+		long price() default 1;
+
+	}
+
+	static class Composed {
+
+		@Web(price = 2)
+		@RateLimited("api")
+		public void expensive() {
+		}
+
+		@Usual
+		@RateLimited("api")
+		public void usual() {
+		}
+
+	}
+
+	@RateLimited(limits = "1/m")
+	@RateLimited("api")
+	static class OnType {
+
+		public void one() {
+		}
+
+		public void two() {
+		}
+
+	}
+
+	interface Sink<T> {
+
+		@RateLimited(limits = "1/m", identifiers = "#element")
+		void put(T element);
+
+		@RateLimited(limits = "2/m")
+		default void flush() {
+		}
+
+	}
+
+	static class StringSink implements Sink<String> {
+
+		@Override
+		public void put(String named) {
+		}
+
+	}
+
+	static class Store {
+
+		public void put(String text) {
+		}
+
+	}
+
+	static class Meeting extends Store implements Sink<String> {
+
+	}
+
+	static class Overriding implements Sink<String> {
+
+		@Override
+		@RateLimited(limits = "2/m")
+		public void put(String element) {
+		}
+
+	}
+
+	interface Job {
+
+		@RateLimited(limits = "1/m")
+		void work();
+
 	}
 
 	static class Methods {
 
 		int calls;
 
-		@RateLimited(limits = "2/m")
-		public void limited() {
-			this.calls++;
-		}
-
 		@RateLimited(limits = { "1/s", "1/m" })
-		public void limitedTwice() {
+		public void limited() {
 			this.calls++;
 		}
 
@@ -215,19 +375,7 @@ class RateLimitedAdvisorTests {
 
 	}
 
-	static class Named {
-
-		@RateLimited("shared")
-		public void named() {
-		}
-
-		@RateLimited(policy = "shared")
-		public void alsoNamed() {
-		}
-
-	}
-
-	static class Overriding {
+	static class OtherIdentifiers {
 
 		@RateLimited(policy = "shared", identifiers = "global")
 		public void call() {
@@ -254,34 +402,8 @@ class RateLimitedAdvisorTests {
 		private void secret() {
 		}
 
-		static int fixed() {
-			return 1;
-		}
-
-		@Override
-		public String toString() {
-			return "typed";
-		}
-
 		@RateLimited(limits = "1/m")
 		public void own() {
-		}
-
-	}
-
-	@Retention(RetentionPolicy.RUNTIME)
-	@RateLimited(limits = "3/h")
-	@interface Costly {
-
-		@AliasFor(annotation = RateLimited.class)
-		long cost() default 2;
-
-	}
-
-	static class Composed {
-
-		@Costly
-		public void call() {
 		}
 
 	}
@@ -292,6 +414,10 @@ class RateLimitedAdvisorTests {
 		public void call() {
 		}
 
+		@RateLimited(name = "inherited", limits = "1/m")
+		public void named() {
+		}
+
 	}
 
 	static class First extends Base {
@@ -299,6 +425,15 @@ class RateLimitedAdvisorTests {
 	}
 
 	static class Second extends Base {
+
+	}
+
+	static class ManyCalls {
+
+		@RateLimited(name = "one", limits = "${limits}", identifiers = "${identifiers}")
+		@RateLimited(policy = "api", identifiers = "${identifiers}")
+		public void call(String who) {
+		}
 
 	}
 

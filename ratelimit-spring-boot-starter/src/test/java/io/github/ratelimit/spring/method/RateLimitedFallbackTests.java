@@ -2,21 +2,21 @@ package io.github.ratelimit.spring.method;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
-import java.util.function.Consumer;
-import java.util.function.Function;
+import java.util.function.Supplier;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.spring.policy.PolicyEnforcer;
-import io.github.ratelimit.spring.policy.PolicyUse;
+import io.github.ratelimit.spring.decide.Decided;
+import io.github.ratelimit.spring.decide.PolicyCharge;
+import io.github.ratelimit.spring.decide.PolicyEnforcer;
+import io.github.ratelimit.spring.decide.PolicyUse;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -47,6 +47,8 @@ class RateLimitedFallbackTests {
 			assertThat(bean.fixed()).isEqualTo(42);
 			bean.later();
 			assertThat(bean.later().get()).isEqualTo("now");
+			bean.future();
+			assertThat(bean.future().get()).isEqualTo("now");
 		});
 	}
 
@@ -111,43 +113,18 @@ class RateLimitedFallbackTests {
 			});
 	}
 
-	@ParameterizedTest
-	@CsvSource({ "ofNothing, nothing, none of that name", "ofParameter, parameter, only private java.lang.String",
-			"ofType, type, only private int", "ofException, exception, only private java.lang.String",
-			"itself, itself, none of that name", "ofMore, more, only private java.lang.String" })
-	void fallbackThatDoesNotFitIsRefused(String method, String fallback, String found) {
-		this.runner.run((context) -> {
-			RateLimitedOperations operations = context.getBean(RateLimitedAdvisor.class).operations();
-			assertThatExceptionOfType(InvalidRateLimitedException.class)
-				.isThrownBy(() -> operations.find(Unfit.class.getMethod(method, int.class), Unfit.class))
-				.havingRootCause()
-				.withMessageStartingWith(
-						"Invalid fallbackMethod (%s): there must be a method 'java.lang.String %1$s(int)' or 'java.lang.String %1$s(int, RateLimitExceededException)' in %s, but there is %s",
-						fallback, Unfit.class.getName(), found);
-		});
-	}
-
-	@Test
-	void startFailsWhenFallbackIsOfTypeOrThereAreTwo() {
-		this.runner.withBean(OnType.class)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.hasMessage("Invalid fallbackMethod (instead): must be on a method, not on a type."));
-		this.runner.withBean(Two.class)
-			.run((context) -> assertThat(context).getFailure()
-				.satisfies((failure) -> assertThat(failure)
-					.hasStackTraceContaining(InvalidRateLimitedException.class.getName()))
-				.rootCause()
-				.hasMessage("Invalid fallbackMethod [one, two]: there must be one for all annotations of the method."));
-	}
-
 	private record FailingEnforcer(StoreException failure) implements PolicyEnforcer {
 
 		@Override
-		public Function<Consumer<Runnable>, Decision> prepare(List<PolicyUse> uses) {
-			return (atEnd) -> {
+		public Supplier<Decided> prepare(List<PolicyUse> uses) {
+			return () -> {
 				throw this.failure;
 			};
+		}
+
+		@Override
+		public Optional<PolicyCharge> charge(PolicyUse use) {
+			return Optional.empty();
 		}
 
 		@Override
@@ -204,6 +181,11 @@ class RateLimitedFallbackTests {
 
 		@RateLimited(limits = "1/m", fallbackMethod = "insteadLater")
 		public Future<String> later() {
+			return new CompletableFuture<>();
+		}
+
+		@RateLimited(limits = "1/m", fallbackMethod = "insteadLater")
+		public CompletableFuture<String> future() {
 			return new CompletableFuture<>();
 		}
 
@@ -291,73 +273,6 @@ class RateLimitedFallbackTests {
 
 		private String instead(int number) {
 			return "private " + number;
-		}
-
-	}
-
-	static class Unfit {
-
-		@RateLimited(policy = "api", fallbackMethod = "nothing")
-		public String ofNothing(int number) {
-			return "";
-		}
-
-		@RateLimited(policy = "api", fallbackMethod = "parameter")
-		public String ofParameter(int number) {
-			return parameter(number);
-		}
-
-		private String parameter(long number) {
-			return "";
-		}
-
-		@RateLimited(policy = "api", fallbackMethod = "type")
-		public String ofType(int number) {
-			return "" + type(number);
-		}
-
-		private int type(int number) {
-			return 0;
-		}
-
-		@RateLimited(policy = "api", fallbackMethod = "exception")
-		public String ofException(int number) {
-			return "";
-		}
-
-		private String exception(int number, IOException ex) {
-			return "";
-		}
-
-		@RateLimited(policy = "api", fallbackMethod = "more")
-		public String ofMore(int number) {
-			return "";
-		}
-
-		private String more(int number, int other, RateLimitExceededException ex) {
-			return "";
-		}
-
-		@RateLimited(policy = "api", fallbackMethod = "itself")
-		public String itself(int number) {
-			return "";
-		}
-
-	}
-
-	@RateLimited(policy = "api", fallbackMethod = "instead")
-	static class OnType {
-
-		public void call() {
-		}
-
-	}
-
-	static class Two {
-
-		@RateLimited(policy = "api", fallbackMethod = "one")
-		@RateLimited(limits = "1/s", fallbackMethod = "two")
-		public void call() {
 		}
 
 	}

@@ -25,7 +25,6 @@ import kotlinx.coroutines.Job;
 import kotlinx.coroutines.flow.Flow;
 import kotlinx.coroutines.flow.FlowKt;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -36,8 +35,6 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.OverridingClassLoader;
-import org.springframework.security.authentication.TestingAuthenticationToken;
-import org.springframework.security.core.context.SecurityContextHolder;
 import org.springframework.util.ReflectionUtils;
 
 import static io.github.ratelimit.spring.method.LimitedBeans.assertDenied;
@@ -71,26 +68,17 @@ class SuspendFunctionTests {
 		}
 	}
 
-	@AfterEach
-	void logOut() {
-		SecurityContextHolder.clearContext();
-	}
-
 	@Test
 	void deniedCallThrows() {
 		run(this.runner, SuspendingMethods.class, (bean) -> {
 			assertThat(call((caller) -> bean.call("a", caller))).isEqualTo("called a");
 			assertDenied(() -> call((caller) -> bean.call("b", caller)),
 					"Rate limit exceeded: SuspendingMethods.call (1/m)");
+			assertThat(call(bean::absent)).isNull();
 			call(bean::nothing);
 			assertDenied(() -> call(bean::nothing));
 			assertThat(bean.calls()).isEqualTo(2);
 		});
-	}
-
-	@Test
-	void absentResultStaysAbsent() {
-		run(this.runner, SuspendingMethods.class, (bean) -> assertThat(call(bean::absent)).isNull());
 	}
 
 	@Test
@@ -116,44 +104,15 @@ class SuspendFunctionTests {
 	}
 
 	@Test
-	void userIsThatOfTheThreadThatCalls() {
+	void failuresAreThrown() {
 		run(this.runner, SuspendingMethods.class, (bean) -> {
-			logIn("anna");
-			assertThat(call(bean::ofUser)).isEqualTo("called");
-			assertDenied(() -> call(bean::ofUser));
-			logIn("bert");
-			assertThat(call(bean::ofUser)).isEqualTo("called");
-		});
-	}
-
-	private static void logIn(String name) {
-		SecurityContextHolder.getContext().setAuthentication(new TestingAuthenticationToken(name, "", "ROLE_USER"));
-	}
-
-	@Test
-	void expressionsSeeArguments() {
-		run(this.runner, SuspendingMethods.class, (bean) -> {
-			call((caller) -> bean.costs("123456", 1, caller));
-			assertDenied(() -> call((caller) -> bean.costs("123456", 1, caller)));
-			call((caller) -> bean.costs("123456", 2, caller));
-		});
-	}
-
-	@Test
-	void failuresOfLimiterAreThrown() {
-		run(this.runner, SuspendingMethods.class, (bean) -> {
+			assertThatIOException().isThrownBy(() -> call(bean::failing)).withMessage("its own");
 			assertThatExceptionOfType(RateLimitedExpressionException.class)
 				.isThrownBy(() -> call((caller) -> bean.negative(-1, caller)));
 			this.failure = new StoreException("gone", new IllegalStateException());
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> call(bean::nothing));
 			assertThat(bean.calls()).isZero();
 		});
-	}
-
-	@Test
-	void exceptionsOfFunctionAreItsOwn() {
-		run(this.runner, SuspendingMethods.class,
-				(bean) -> assertThatIOException().isThrownBy(() -> call(bean::failing)).withMessage("its own"));
 	}
 
 	@Test
@@ -175,15 +134,6 @@ class SuspendFunctionTests {
 				assertDenied(() -> values(flow));
 			}
 			assertThat(this.deciders).hasSize(4);
-		});
-	}
-
-	@Test
-	void typeLimitsItsSuspendFunctionsToo() {
-		run(this.runner, SuspendingType.class, (bean) -> {
-			assertThat(call(bean::one)).isEqualTo("one");
-			assertThat(bean.two()).isEqualTo("two");
-			assertDenied(() -> call(bean::one), "Rate limit exceeded: SuspendingType (2/m)");
 		});
 	}
 

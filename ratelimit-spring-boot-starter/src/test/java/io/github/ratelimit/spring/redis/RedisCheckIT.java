@@ -4,21 +4,34 @@ import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreBusyException;
-import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.redis.RedisConnections;
+import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.spring.OwnRedis;
 import io.github.ratelimit.spring.StarterRunners;
-import io.github.ratelimit.spring.policy.PolicyDecisions;
+import io.github.ratelimit.spring.decide.Decider;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.TestRedis;
+import io.github.ratelimit.test.TricklingServer;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -29,6 +42,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -69,28 +83,6 @@ class RedisCheckIT {
 	}
 
 	@Test
-	void warningSaysThatPasswordIsWrong(CapturedOutput output) {
-		try (OwnRedis redis = OwnRedis.started("requirepass secret");
-				ConfigurableApplicationContext context = start(":wrong@", redis.port(), "10s")) {
-			context.getBean(RedisCheck.class).check(context);
-			assertThat(output).contains(WARNING)
-				.contains("Are the user name and password right? Tried")
-				.contains("WRONGPASS")
-				.doesNotContain(":wrong@");
-		}
-	}
-
-	/** What the server itself says then is that a command is too long. */
-	@Test
-	void warningSaysThatPasswordIsMissing(CapturedOutput output) {
-		try (OwnRedis redis = OwnRedis.started("requirepass secret");
-				ConfigurableApplicationContext context = start(redis.port(), "10s")) {
-			context.getBean(RedisCheck.class).check(context);
-			assertThat(output).contains(WARNING).contains("Redis requires a login: is its password configured? Tried");
-		}
-	}
-
-	@Test
 	void warningSaysThatEncryptionWasTried(CapturedOutput output) {
 		try (OwnRedis redis = OwnRedis.started();
 				ConfigurableApplicationContext context = start("", TestRedis.freePort(), "2s",
@@ -101,14 +93,49 @@ class RedisCheckIT {
 		}
 	}
 
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '"',
+			textBlock = """
+					requirepass secret                  | :wrong@    |  | Are the name and the password of the user 'default' right (ratelimit.redis.username, ratelimit.redis.password)? In a URL, special characters must be percent-encoded, such as %40 for @ and %25 for %.
+					user app on >pw ~* +@all            | app:wrong@ |  | Are the name and the password of the user 'app' right (ratelimit.redis.username, ratelimit.redis.password)? In a URL, special characters must be percent-encoded, such as %40 for @ and %25 for %.
+					requirepass secret                  |            |  | Redis requires a login: is its password configured in ratelimit.redis.password?
+					rename-command TIME hidden          |            |  | The command TIME, which scripts need, is forbidden to the user 'default', or renamed: allow it, or set ratelimit.redis.scripting to false.
+					user app on >pw ~* +@all -time      | app:pw@    |  | The command TIME, which scripts need, is forbidden to the user 'app', or renamed: allow it, or set ratelimit.redis.scripting to false.
+					user app on >pw ~* +@all -evalsha   | app:pw@    |  | The command EVALSHA is forbidden to the user 'app', or renamed: allow it and EVAL, or set ratelimit.redis.scripting to false.
+					user app on >pw ~* +@all -mget      | app:pw@    |  | Does the user 'app' have the permissions that docs/redis.md lists?
+					databases 2                         |            | /5 | Is there a database 5 (ratelimit.redis.database)?
+					""")
+	void warningNamesTheWayOut(String setting, @Nullable String login, @Nullable String path, String advice,
+			CapturedOutput output) {
+		try (OwnRedis redis = OwnRedis.started(setting);
+				ConfigurableApplicationContext context = start("", redis.port(), "10s",
+						"--ratelimit.redis.url=redis://%s127.0.0.1:%d%s".formatted((login != null) ? login : "",
+								redis.port(), (path != null) ? path : ""))) {
+			context.getBean(RedisCheck.class).check(context);
+			assertThat(output).contains(WARNING).contains(advice + " Tried").doesNotContain(":pw@", "wrong@");
+		}
+	}
+
+	@Test
+	void warningNamesThePropertyOfSpring(CapturedOutput output) {
+		int port = TestRedis.freePort();
+		try (ConfigurableApplicationContext context = StarterRunners.application(Application.class)
+			.web(WebApplicationType.NONE)
+			.run("--spring.data.redis.host=127.0.0.1", "--spring.data.redis.port=" + port)) {
+			context.getBean(RedisCheck.class).check(context);
+			assertThat(output)
+				.contains("Is Redis running, and is spring.data.redis.host right? Tried: 127.0.0.1:" + port);
+		}
+	}
+
 	/** Without a request. */
 	@Test
 	void failureOfTheCheckIsKnownUntilRedisAnswers(CapturedOutput output) {
 		try (OwnRedis redis = OwnRedis.stopped(); ConfigurableApplicationContext context = start(redis.port(), "2s")) {
-			PolicyDecisions decisions = context.getBean(PolicyDecisions.class);
-			await().atMost(SOON).until(() -> decisions.outage().failingSince().isPresent());
+			Decider decider = context.getBean(Decider.class);
+			await().atMost(SOON).until(() -> decider.outage().failingSince().isPresent());
 			redis.start();
-			await().atMost(SOON).until(() -> decisions.outage().failingSince().isEmpty());
+			await().atMost(SOON).until(() -> decider.outage().failingSince().isEmpty());
 			assertThat(output.getOut().lines().filter((line) -> line.contains("WARN"))).singleElement()
 				.asString()
 				.contains("The store failed: until it answers, the on-store-failure of each policy applies. " + WARNING,
@@ -138,8 +165,8 @@ class RedisCheckIT {
 						}
 						return method.invoke(context.getBean(RateLimiter.class), arguments);
 					});
-			new RedisCheck(busy, context.getBean(PolicyDecisions.class), context.getBean(ConfiguredPolicies.class),
-					null)
+			new RedisCheck(TestRedis.connections(), busy, context.getBean(Decider.class),
+					context.getBean(ConfiguredPolicies.class), null)
 				.check(context);
 			assertThat(asked).hasValue(3);
 			assertThat(output).doesNotContain(WARNING);
@@ -155,8 +182,34 @@ class RedisCheckIT {
 					asked.incrementAndGet();
 					throw new StoreBusyException("Redis failed", new IllegalStateException("busy"));
 				});
-		new WarmUp(busy, new ConfiguredPolicies(Map.of(), List.of("ip"))).afterSingletonsInstantiated();
+		warmUp(TestRedis.connections(), busy, null);
 		assertThat(asked).hasValueBetween(2, 100);
+	}
+
+	/** They would wait for up to ten seconds otherwise. */
+	@Test
+	void requestsWaitOnlyTheirTimeWhileServerIsStillDiagnosed() throws IOException {
+		try (TricklingServer endless = new TricklingServer(false);
+				OwnRedis redis = OwnRedis.started();
+				FaultyProxy slow = new FaultyProxy(URI.create("redis://127.0.0.1:" + redis.port()));
+				RedisConnections connections = RedisConnections
+					.server(new HostAndPort("127.0.0.1", slow.uri().getPort()))
+					.timeBudget(Duration.ofSeconds(1))
+					.build()) {
+			// The answers to the login and to two commands come in time one by one only.
+			slow.delay(Duration.ofMillis(600));
+			RateLimiter limiter = RedisRateLimiter.of(connections);
+			warmUp(connections, limiter,
+					new RedisServer(new HostAndPort("127.0.0.1", endless.port()), null, null, 0, null, "url"));
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter
+				.tryAcquire(Policy.of("api", new FixedWindow(), Limit.parse("10/s")), Identifier.GLOBAL));
+		}
+	}
+
+	private static void warmUp(RedisConnections connections, RateLimiter limiter, @Nullable RedisServer server) {
+		new RedisCheck(connections, limiter, new Decider(limiter, List.of(), List::of),
+				new ConfiguredPolicies(Map.of(), List.of("ip")), server)
+			.afterSingletonsInstantiated();
 	}
 
 	@Test

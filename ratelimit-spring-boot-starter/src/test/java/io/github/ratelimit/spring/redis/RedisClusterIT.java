@@ -1,7 +1,5 @@
 package io.github.ratelimit.spring.redis;
 
-import java.io.IOException;
-import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -18,21 +16,21 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
-import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.StartFailure;
 import io.github.ratelimit.spring.StarterRunners;
-import io.github.ratelimit.spring.policy.PolicyEnforcer;
-import io.github.ratelimit.spring.policy.PolicyUse;
+import io.github.ratelimit.spring.decide.PolicyEnforcer;
+import io.github.ratelimit.spring.decide.PolicyUse;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import redis.clients.jedis.RedisClusterClient;
-import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.HostAndPort;
 
-import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -83,6 +81,24 @@ class RedisClusterIT {
 		TestCluster.await("No connection is left", () -> clients() == 0);
 	}
 
+	/** It would keep the counts of some identifiers only. */
+	@ParameterizedTest
+	@CsvSource({ "ratelimit.redis.url, redis://%s", "spring.data.redis.url, redis://%s", "ratelimit.redis.host, %s" })
+	void startFailsWhenOneServerIsANode(String property, String value) {
+		HostAndPort node = CLUSTER.nodes().get(0).address();
+		String prefix = property.substring(0, property.lastIndexOf('.'));
+		boolean url = property.endsWith(".url");
+		this.runner
+			.withPropertyValues(property + "=" + value.formatted(url ? node : node.getHost()),
+					url ? "test=" : prefix + ".port=" + node.getPort())
+			.run((context) -> {
+				assertThat(StartFailure.refusal(context).getName()).isEqualTo(property);
+				assertThat(StartFailure.refusal(context).getReason())
+					.isEqualTo("The server is a node of a cluster, which may have only some of the counts: set "
+							+ "%s.cluster.nodes instead of %s.".formatted(prefix, property));
+			});
+	}
+
 	private void assertCounts(ApplicationContext context) {
 		RateLimiter limiter = context.getBean(RateLimiter.class);
 		assertThat(limiter.tryAcquire(RateLimitRequest.of(POLICY, USERS)).statuses()).extracting(LimitStatus::remaining)
@@ -97,51 +113,11 @@ class RedisClusterIT {
 		assertThat(limiter.tryAcquire(RateLimitRequest.of(POLICY, USERS)).blockedFor()).isPositive();
 	}
 
-	@Test
-	void plainCommandsCountOnAllNodes() {
-		this.runner
-			.withPropertyValues("ratelimit.redis.cluster.nodes=" + nodes(), "ratelimit.redis.scripting=false",
-					"ratelimit.policies.closed.algorithm=fixed-window")
-			.run((context) -> {
-				RateLimiter limiter = context.getBean(RateLimiter.class);
-				for (long remaining = 99; remaining >= 97; remaining--) {
-					assertThat(limiter.tryAcquire(RateLimitRequest.of(POLICY, USERS)).statuses())
-						.extracting(LimitStatus::remaining)
-						.containsOnly(remaining);
-				}
-			});
-	}
-
 	private long clients() {
 		return CLUSTER.nodes()
 			.stream()
 			.filter((node) -> node.admin().clientList().contains(" name=" + this.keyPrefix + " "))
 			.count();
-	}
-
-	@Test
-	void clusterOfDetailsIsUsed() {
-		this.runner.withBean(DataRedisConnectionDetails.class, Details::new).run(this::assertCounts);
-	}
-
-	private static final class Details implements DataRedisConnectionDetails {
-
-		@Override
-		public Cluster getCluster() {
-			return () -> CLUSTER.nodes()
-				.stream()
-				.map((node) -> new DataRedisConnectionDetails.Node(node.address().getHost(), node.address().getPort()))
-				.toList();
-		}
-
-	}
-
-	@Test
-	void clientOfApplicationIsUsed() {
-		this.runner
-			.withBean("mine", UnifiedJedis.class, () -> RedisClusterClient.builder().nodes(CLUSTER.addresses()).build())
-			.withPropertyValues("ratelimit.redis.client=mine")
-			.run(this::assertCounts);
 	}
 
 	@Test
@@ -156,24 +132,11 @@ class RedisClusterIT {
 			});
 	}
 
-	@Test
-	void decisionEndsWhenNoNodeAnswers() throws IOException {
-		try (ServerSocket silent = new ServerSocket(0)) {
-			this.runner
-				.withPropertyValues("ratelimit.redis.cluster.nodes=127.0.0.1:" + silent.getLocalPort(),
-						"ratelimit.redis.timeout=200ms")
-				.run((context) -> {
-					long start = System.nanoTime();
-					assertThatExceptionOfType(StoreException.class).isThrownBy(() -> decide(context));
-					assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
-				});
-		}
-	}
-
 	private static Decision decide(ApplicationContext context) {
 		return context.getBean(PolicyEnforcer.class)
-			.enforce(List.of(new PolicyUse(context.getBean(ConfiguredPolicies.class).find("closed").orElseThrow(), 1,
-					Map.of())));
+			.enforce(List
+				.of(new PolicyUse(context.getBean(ConfiguredPolicies.class).find("closed").orElseThrow(), 1, Map.of())))
+			.decision();
 	}
 
 }

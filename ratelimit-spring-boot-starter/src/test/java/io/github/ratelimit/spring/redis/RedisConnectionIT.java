@@ -32,7 +32,6 @@ import redis.clients.jedis.providers.ConnectionProvider;
 import redis.clients.jedis.providers.PooledConnectionProvider;
 import redis.embedded.RedisServer;
 
-import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.as;
@@ -129,22 +128,6 @@ class RedisConnectionIT {
 			.withPropertyValues("ratelimit.redis.url=redis://:secret@127.0.0.1:" + port));
 	}
 
-	@Test
-	void countsArriveInDatabaseThatIsConfigured() {
-		this.runner.withPropertyValues("ratelimit.redis.url=redis://:secret@127.0.0.1:" + port + "/3")
-			.run((context) -> {
-				context.getBean(RateLimiter.class).tryAcquire(POLICY, Identifier.GLOBAL);
-				assertThat(jedis.keys(PREFIX + "*")).isEmpty();
-				assertThat(jedis.info("keyspace")).contains("db3:keys=1");
-			});
-	}
-
-	@Test
-	void countsArriveWhenBeanNamesServer() {
-		assertCountsArrive(this.runner.withBean(DataRedisConnectionDetails.class, Details::new)
-			.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=1"));
-	}
-
 	@ParameterizedTest
 	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
 	void userWithPasswordCountsInDatabaseUnderName(String prefix) {
@@ -230,20 +213,6 @@ class RedisConnectionIT {
 	private static void assertCountsArrive(RateLimiter limiter) {
 		Decision decision = limiter.tryAcquire(POLICY, Identifier.GLOBAL);
 		assertThat(decision.statuses()).singleElement().hasFieldOrPropertyWithValue("remaining", 4L);
-	}
-
-	private static final class Details implements DataRedisConnectionDetails {
-
-		@Override
-		public String getPassword() {
-			return "secret";
-		}
-
-		@Override
-		public Standalone getStandalone() {
-			return Standalone.of("127.0.0.1", port);
-		}
-
 	}
 
 	private static UnifiedJedis connect() {

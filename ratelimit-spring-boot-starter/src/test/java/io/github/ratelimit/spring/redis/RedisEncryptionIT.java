@@ -16,6 +16,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -25,7 +26,11 @@ import redis.embedded.RedisServer;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -33,6 +38,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Encryption, with a server that speaks it and wants to see a certificate of the client.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class RedisEncryptionIT {
 
 	private static final Policy POLICY = Policy.of("api", new FixedWindow(), Limit.parse("5/3650d"));
@@ -43,6 +49,8 @@ class RedisEncryptionIT {
 	private static TestCertificate certificate;
 
 	private static TestCertificate ofOtherHost;
+
+	private static int plainPort;
 
 	private static int port;
 
@@ -62,7 +70,7 @@ class RedisEncryptionIT {
 	static void start() throws Exception {
 		certificate = TestCertificate.of("localhost", folder);
 		ofOtherHost = TestCertificate.of("other.example.com", folder);
-		int plainPort = TestRedis.freePort();
+		plainPort = TestRedis.freePort();
 		port = TestRedis.freePort();
 		server = startServer(plainPort, port, certificate);
 		portOfOtherHost = TestRedis.freePort();
@@ -115,6 +123,34 @@ class RedisEncryptionIT {
 			.run((context) -> assertRefused(context.getBean(RateLimiter.class))
 				.withRootCauseInstanceOf(CertificateException.class)
 				.withStackTraceContaining("No subject alternative DNS name matching localhost found"));
+	}
+
+	/** Each is told from the others. */
+	@Test
+	void warningNamesTheWayOut(CapturedOutput output) {
+		withBundle(ofOtherHost)
+			.withPropertyValues("ratelimit.redis.url=rediss://localhost:" + portOfOtherHost,
+					"ratelimit.redis.ssl.bundle=mine")
+			.run(RedisEncryptionIT::check);
+		assertThat(output).contains(
+				"The certificate of the server is not for this address: name a host of the certificate in ratelimit.redis.url. Tried");
+		this.runner
+			.withPropertyValues("ratelimit.redis.host=localhost", "ratelimit.redis.port=" + port,
+					"ratelimit.redis.ssl.enabled=true")
+			.run(RedisEncryptionIT::check);
+		assertThat(output).contains(
+				"The certificate of the server is not trusted: does the bundle in ratelimit.redis.ssl.bundle hold its authority? Tried");
+		this.runner.withPropertyValues("spring.data.redis.url=rediss://localhost:" + plainPort)
+			.run(RedisEncryptionIT::check);
+		assertThat(output).contains("spring.data.redis.ssl.enabled");
+		this.runner.withPropertyValues("ratelimit.redis.url=redis://localhost:" + port).run(RedisEncryptionIT::check);
+		assertThat(output).contains(
+				"The server ends the connection: is ratelimit.redis.url right, and does it expect encryption (ratelimit.redis.ssl.enabled)? Tried");
+	}
+
+	private static void check(AssertableApplicationContext context) {
+		context.getBean(RedisCheck.class)
+			.check(context.getSourceApplicationContext(ConfigurableApplicationContext.class));
 	}
 
 	@ParameterizedTest

@@ -1,271 +1,310 @@
 package io.github.ratelimit.spring.redis;
 
+import java.lang.reflect.Constructor;
 import java.util.List;
 
-import io.github.ratelimit.spring.policy.RedisProperties;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.spring.StarterRunners;
+import io.github.ratelimit.spring.config.RedisProperties;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.HostAndPort;
 
+import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
 import org.springframework.boot.ssl.DefaultSslBundleRegistry;
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.ssl.SslStoreBundle;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.mock.env.MockEnvironment;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link RedisServer}.
+ * Tests for {@link ServerReader} and {@link DataRedisServer}: which server is used.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class RedisServerTests {
 
-	private static final RedisSsl ENCRYPTED = new RedisSsl(null);
-
-	private final MockEnvironment environment = new MockEnvironment();
+	private static final String DETAILS = "spring.data.redis.host: [details.example.com:6380]";
 
 	private final SslBundle bundle = SslBundle.of(SslStoreBundle.NONE);
 
 	private final SslBundles bundles = new DefaultSslBundleRegistry("mine", this.bundle);
 
-	@Test
-	void serverIsOnThisHostWhenNothingIsConfigured() {
-		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("localhost", 6379), null, null, 0, null));
-	}
+	private final ApplicationContextRunner runner = StarterRunners.nonWeb();
 
-	@Test
-	void serverOfSpringIsUsedWhenThereIsNoOther() {
-		set("spring.data.redis.host=spring.example.com", "spring.data.redis.port=6380",
-				"spring.data.redis.username=user", "spring.data.redis.password=secret", "spring.data.redis.database=3",
-				"spring.data.redis.ssl.enabled=true");
-		assertThat(find())
-			.isEqualTo(new RedisServer(new HostAndPort("spring.example.com", 6380), "user", "secret", 3, ENCRYPTED));
-	}
-
-	@Test
-	void portOfSpringIsUsedWhenItHasNoHost() {
-		set("spring.data.redis.port=6380");
-		assertThat(find().address()).isEqualTo(new HostAndPort("localhost", 6380));
-	}
-
-	@Test
-	void urlOfSpringIsUsedWhenThereIsNoOther() {
-		set("spring.data.redis.url=redis://spring.example.com:6380/2");
-		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("spring.example.com", 6380), null, null, 2, null));
-	}
-
-	@Test
-	void ownHostComesBeforeSpringAndTakesNothingFromIt() {
-		set("ratelimit.redis.host=own.example.com",
-				"spring.data.redis.url=redis://user:secret@spring.example.com:6380/2",
-				"spring.data.redis.password=secret", "spring.data.redis.port=6380");
-		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("own.example.com", 6379), null, null, 0, null));
-	}
-
-	@Test
-	void urlOfSpringComesBeforeItsHostAndPort() {
-		set("spring.data.redis.host=host.example.com", "spring.data.redis.port=6381",
-				"spring.data.redis.url=redis://url.example.com:6380");
-		assertThat(find().address()).isEqualTo(new HostAndPort("url.example.com", 6380));
-	}
-
-	@Test
-	void ownUrlComesBeforeHostAndPortOfSpring() {
-		set("spring.data.redis.host=host.example.com", "spring.data.redis.port=6381",
-				"ratelimit.redis.url=redis://url.example.com");
-		assertThat(find().address()).isEqualTo(new HostAndPort("url.example.com", 6379));
-	}
-
-	@Test
-	void ownPartsAreUsed() {
-		set("ratelimit.redis.host=own.example.com", "ratelimit.redis.port=6380", "ratelimit.redis.username=user",
-				"ratelimit.redis.password=secret", "ratelimit.redis.database=3", "ratelimit.redis.ssl.enabled=true");
-		assertThat(find())
-			.isEqualTo(new RedisServer(new HostAndPort("own.example.com", 6380), "user", "secret", 3, ENCRYPTED));
-	}
-
+	/** The same for this library and for Spring; only the properties of one are set. */
 	@ParameterizedTest
-	@CsvSource(nullValues = "-", textBlock = """
-			redis://example.com:6380,                 example.com, 6380, -,    -,      0, false
-			redis://example.com,                      example.com, 6379, -,    -,      0, false
-			rediss://example.com:6380,                example.com, 6380, -,    -,      0, true
-			redis://user:secret@example.com:6380/7,   example.com, 6380, user, secret, 7, false
-			redis://:secret@example.com:6380,         example.com, 6380, -,    secret, 0, false
-			redis://user:s%2Fe%40t@example.com:6380,  example.com, 6380, user, s/e@t,  0, false
-			redis://user:a:b@example.com:6380,        example.com, 6380, user, a:b,    0, false
-			redis://us%3Aer:a%3Ab@example.com:6380,   example.com, 6380, us:er, a:b,   0, false
-			redis://a%3Ab@example.com:6380,           example.com, 6380, -,    a:b,    0, false
-			redis://a+b:c+d@example.com:6380,         example.com, 6380, a+b,  c+d,    0, false
-			redis://127.0.0.1:6380/,                  127.0.0.1,   6380, -,    -,      0, false
-			redis://[::1]:6380,                       [::1],       6380, -,    -,      0, false
-			""")
-	void urlIsTakenApart(String url, String host, int port, String username, String password, int database,
-			boolean ssl) {
-		set("ratelimit.redis.url=" + url);
-		RedisServer server = find();
-		assertThat(server).isEqualTo(
-				new RedisServer(new HostAndPort(host, port), username, password, database, ssl ? ENCRYPTED : null));
-	}
-
-	@Test
-	void propertiesFillInWhatUrlDoesNotSay() {
-		set("ratelimit.redis.url=redis://example.com:6380", "ratelimit.redis.username=user",
-				"ratelimit.redis.password=secret", "ratelimit.redis.database=3", "ratelimit.redis.ssl.enabled=true");
-		assertThat(find())
-			.isEqualTo(new RedisServer(new HostAndPort("example.com", 6380), "user", "secret", 3, ENCRYPTED));
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
-	void bundleEncrypts(String prefix) {
-		set(prefix + ".host=example.com", prefix + ".ssl.bundle=mine");
-		assertThat(find().ssl()).isEqualTo(new RedisSsl(this.bundle));
-		set(prefix + ".ssl.enabled=true");
-		assertThat(find().ssl()).isEqualTo(new RedisSsl(this.bundle));
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "redis", "rediss" })
-	void bundleEncryptsWhenThereIsUrl(String scheme) {
-		set("ratelimit.redis.url=" + scheme + "://example.com", "ratelimit.redis.ssl.bundle=mine");
-		assertThat(find().ssl()).isEqualTo(new RedisSsl(this.bundle));
-	}
-
-	@Test
-	void nothingIsEncryptedWhenSpringHasSwitchedItsBundleOff() {
-		set("spring.data.redis.ssl.bundle=mine", "spring.data.redis.ssl.enabled=false");
-		assertThat(find().ssl()).isNull();
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
-	void sentinelsAreUsed(String prefix) {
-		set(prefix + ".sentinel.master=main", prefix + ".sentinel.nodes=a:26379,[::1]:26380",
-				prefix + ".sentinel.username=guard", prefix + ".sentinel.password=open", prefix + ".username=user",
-				prefix + ".password=secret", prefix + ".database=3", prefix + ".ssl.enabled=true");
-		assertThat(find())
-			.isEqualTo(new RedisServer(List.of(new HostAndPort("a", 26379), new HostAndPort("[::1]", 26380)),
-					new RedisSentinel("main", "guard", "open"), false, "user", "secret", 3, ENCRYPTED));
-		assertThat(find()).hasToString("the master main of the sentinels [a:26379, [::1]:26380]");
-	}
-
-	/** A cluster has only the first database, whatever else Spring is told. */
-	@ParameterizedTest
-	@CsvSource({ "ratelimit.redis, 0", "spring.data.redis, 3" })
-	void clusterIsUsed(String prefix, String database) {
-		set(prefix + ".cluster.nodes=a:6379,[::1]:6380", prefix + ".username=user", prefix + ".password=secret",
-				prefix + ".database=" + database, prefix + ".ssl.enabled=true");
-		assertThat(find())
-			.isEqualTo(new RedisServer(List.of(new HostAndPort("a", 6379), new HostAndPort("[::1]", 6380)), null, true,
-					"user", "secret", 0, ENCRYPTED));
-		assertThat(find()).hasToString("the cluster of the nodes [a:6379, [::1]:6380]");
-	}
-
-	/** As Spring Boot reads them. */
-	@ParameterizedTest
-	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
-	void nodesMayBeAddressesWithoutBrackets(String prefix) {
-		set(prefix + ".cluster.nodes=::1:7000,2001:db8::7:7001,[::1]:7002");
-		assertThat(find().nodes()).containsExactly(new HostAndPort("[::1]", 7000),
-				new HostAndPort("[2001:db8::7]", 7001), new HostAndPort("[::1]", 7002));
-	}
-
-	/** Such as {@code ${REDIS_PASSWORD:}}. */
-	@ParameterizedTest
-	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
-	void emptyTextsAreAsIfTheyWereNotSet(String prefix) {
-		for (String name : List.of("username", "password", "ssl.bundle", "client-name")) {
-			set(prefix + "." + name + "=");
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					url=redis://example.com:6380                | url: [example.com:6380]
+					url=redis://example.com                     | url: [example.com:6379]
+					url=rediss://example.com:6380               | url: [example.com:6380] encrypted
+					url=redis://user:secret@example.com:6380/7  | url: [example.com:6380] user:secret /7
+					url=redis://:secret@example.com:6380        | url: [example.com:6380] -:secret
+					url=redis://secret@example.com              | url: [example.com:6379] -:secret
+					url=redis://user:@example.com               | url: [example.com:6379] user:-
+					url=redis://:@example.com                   | url: [example.com:6379]
+					url=redis://@example.com                    | url: [example.com:6379]
+					url=redis://user:s%2Fe%40t@example.com:6380 | url: [example.com:6380] user:s/e@t
+					url=redis://user:a:b@example.com:6380       | url: [example.com:6380] user:a:b
+					url=redis://us%3Aer:a%3Ab@example.com:6380  | url: [example.com:6380] us:er:a:b
+					url=redis://a%3Ab@example.com:6380          | url: [example.com:6380] -:a:b
+					url=redis://a+b:c+d@example.com:6380        | url: [example.com:6380] a+b:c+d
+					url=redis://127.0.0.1:6380/                 | url: [127.0.0.1:6380]
+					url=redis://[::1]:6380                      | url: [[::1]:6380]
+					url=redis://a;ssl.bundle=mine               | url: [a:6379] encrypted by the bundle
+					url=rediss://a;ssl.bundle=mine              | url: [a:6379] encrypted by the bundle
+					host=a;port=6380;username=user;password=secret;database=3;ssl.enabled=true | host: [a:6380] user:secret /3 encrypted
+					host=a;username=;password=;ssl.bundle=      | host: [a:6379]
+					host=a;ssl.bundle=mine                      | host: [a:6379] encrypted by the bundle
+					host=a;ssl.bundle=mine;ssl.enabled=true     | host: [a:6379] encrypted by the bundle
+					sentinel.master=main;sentinel.nodes=a:26379,[::1]:26380;sentinel.username=guard;sentinel.password=open;username=user;password=secret;database=3;ssl.enabled=true | sentinel.nodes: [a:26379, [::1]:26380] main guard:open user:secret /3 encrypted
+					sentinel.master=main;sentinel.nodes=a:1;sentinel.username=;sentinel.password= | sentinel.nodes: [a:1] main
+					cluster.nodes=a:6379,[::1]:6380;username=user;password=secret;ssl.enabled=true | cluster.nodes: [a:6379, [::1]:6380] cluster user:secret encrypted
+					cluster.nodes=::1:7000,2001:db8::7:7001     | cluster.nodes: [[::1]:7000, [2001:db8::7]:7001] cluster
+					""")
+	void serverIsReadFromItsProperties(String properties, String expected) {
+		for (String prefix : List.of("ratelimit.redis.", "spring.data.redis.")) {
+			assertThat(find(prefix + properties.replace(";", ";" + prefix))).isEqualTo(prefix + expected);
 		}
-		set("spring.data.redis.port=6380");
-		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("localhost", 6380), null, null, 0, null));
-		assertThat(ConnectionSettings.of(properties(), this.environment).clientName()).isNull();
-		set(prefix + ".sentinel.master=main", prefix + ".sentinel.nodes=a:1", prefix + ".sentinel.username=",
-				prefix + ".sentinel.password=");
-		assertThat(find()).isEqualTo(new RedisServer(List.of(new HostAndPort("a", 1)),
-				new RedisSentinel("main", null, null), false, null, null, 0, null));
-	}
-
-	/** Such as {@code redis://:${REDIS_PASSWORD:}@example.com}. */
-	@ParameterizedTest
-	@CsvSource({ "ratelimit.redis, :", "spring.data.redis, :", "ratelimit.redis, ''", "spring.data.redis, ''" })
-	void emptyLoginInUrlIsNone(String prefix, String login) {
-		set(prefix + ".url=redis://" + login + "@example.com");
-		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("example.com", 6379), null, null, 0, null));
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
-	void userWithEmptyPasswordInUrlIsNoLogin(String prefix) {
-		set(prefix + ".url=redis://user:@example.com");
-		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("example.com", 6379), "user", null, 0, null));
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					test=                                             | ratelimit.redis.url: [localhost:6379]
+					spring.data.redis.port=6380                       | ratelimit.redis.url: [localhost:6380]
+					ratelimit.redis.username=;ratelimit.redis.password=;spring.data.redis.port=6380 | ratelimit.redis.url: [localhost:6380]
+					spring.data.redis.host=a;ratelimit.redis.host=b   | ratelimit.redis.host: [b:6379]
+					spring.data.redis.host=;spring.data.redis.url=redis://a | spring.data.redis.url: [a:6379]
+					spring.data.redis.host=;spring.data.redis.cluster.nodes=a:1 | spring.data.redis.cluster.nodes: [a:1] cluster
+					spring.data.redis.host=;spring.data.redis.sentinel.master=main;spring.data.redis.sentinel.nodes=a:1 | spring.data.redis.sentinel.nodes: [a:1] main
+					spring.data.redis.cluster.nodes=a:1;spring.data.redis.database=3 | spring.data.redis.cluster.nodes: [a:1] cluster
+					spring.data.redis.host=a;spring.data.redis.ssl.bundle=mine;spring.data.redis.ssl.enabled=false | spring.data.redis.host: [a:6379]
+					spring.data.redis.url=redis://a;spring.data.redis.username=user;spring.data.redis.password=secret;spring.data.redis.database=3 | spring.data.redis.url: [a:6379]
+					ratelimit.redis.url=redis://a;ratelimit.redis.username=user;ratelimit.redis.password=secret;ratelimit.redis.database=3;ratelimit.redis.ssl.enabled=true | ratelimit.redis.url: [a:6379] user:secret /3 encrypted
+					ratelimit.redis.url=redis://:@a;ratelimit.redis.username=user;ratelimit.redis.password=secret | ratelimit.redis.url: [a:6379] user:secret
+					""")
+	void sourcesAreNotMerged(String properties, String expected) {
+		assertThat(find(properties)).isEqualTo(expected);
 	}
 
 	@Test
-	void propertiesFillInEmptyLoginOfUrl() {
-		set("ratelimit.redis.url=redis://:@example.com", "ratelimit.redis.username=user",
-				"ratelimit.redis.password=secret");
-		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("example.com", 6379), "user", "secret", 0, null));
-	}
-
-	/** As for Spring Boot, which looks at the host only then. */
-	@ParameterizedTest
-	@CsvSource({ "url, redis://example.com:6379", "cluster.nodes, example.com:6379" })
-	void emptyHostOfSpringDoesNotMatterBesideOthers(String part, String value) {
-		set("spring.data.redis.host=", "spring.data.redis." + part + "=" + value);
-		assertThat(find().address()).isEqualTo(new HostAndPort("example.com", 6379));
-	}
-
-	@Test
-	void emptyHostOfSpringDoesNotMatterBesideSentinels() {
-		set("spring.data.redis.host=", "spring.data.redis.sentinel.master=main",
-				"spring.data.redis.sentinel.nodes=a:26379");
-		assertThat(find().nodes()).containsExactly(new HostAndPort("a", 26379));
-	}
-
-	@Test
-	void emptyNameOfClientIsThatOfSpring() {
-		set("ratelimit.redis.client-name=", "spring.data.redis.client-name=app");
-		assertThat(ConnectionSettings.of(properties(), this.environment).clientName()).isEqualTo("app");
+	void parametersOfUrlOfSpringHaveNoEffect(CapturedOutput output) {
+		assertThat(find("spring.data.redis.url=rediss://:secret@a:6380/2?ssl_cert_reqs=none"))
+			.isEqualTo("spring.data.redis.url: [a:6380] -:secret /2 encrypted");
+		assertThat(output)
+			.contains("The parameters of spring.data.redis.url (rediss://***@a:6380/2?***) have no effect")
+			.doesNotContain("secret");
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
-	void loginWithoutColonIsPassword(String prefix) {
-		set(prefix + ".url=redis://secret@example.com");
-		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("example.com", 6379), null, "secret", 0, null));
-	}
-
-	/** It replaces them there, as it does for Spring Boot itself. */
-	@Test
-	void propertiesOfSpringDoNotFillInWhatItsUrlDoesNotSay() {
-		set("spring.data.redis.url=redis://example.com", "spring.data.redis.username=user",
-				"spring.data.redis.password=secret", "spring.data.redis.database=3");
-		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("example.com", 6379), null, null, 0, null));
+	@CsvSource({ "'', -", "app, app" })
+	void emptyNameOfClientIsThatOfSpring(String ofSpring, String expected) {
+		MockEnvironment environment = environment(
+				"ratelimit.redis.client-name=;spring.data.redis.client-name=" + ofSpring);
+		assertThat(new ConnectionSettings(properties(environment), environment).clientName())
+			.isEqualTo(expected.equals("-") ? null : expected);
 	}
 
 	@Test
 	void textNamesNoPassword() {
-		set("ratelimit.redis.url=redis://user:secret@example.com:6380/7");
-		assertThat(find()).hasToString("example.com:6380");
+		HostAndPort address = new HostAndPort("a", 1);
+		assertThat(new RedisServer(address, "user", "secret", 3, null, "url")).hasToString("a:1");
+		assertThat(new RedisServer(List.of(address), new RedisServer.Sentinel("main", "guard", "open"), false, "user",
+				"secret", 3, null, "nodes"))
+			.hasToString("the master main of the sentinels [a:1]");
+		assertThat(new RedisServer(List.of(address), null, true, "user", "secret", 0, null, "nodes"))
+			.hasToString("the cluster of the nodes [a:1]");
 	}
 
-	private void set(String... properties) {
-		for (String property : properties) {
-			int end = property.indexOf('=');
-			this.environment.setProperty(property.substring(0, end), property.substring(end + 1));
+	@Test
+	void serverIsThatOfDetails() {
+		Details details = new Details();
+		assertThat(text(new DataRedisServer(() -> details).find()))
+			.isEqualTo("spring.data.redis.host: [details.example.com:6380] user:secret /3 encrypted by the bundle");
+		details.cluster = () -> List.of(new DataRedisConnectionDetails.Node("b", 2));
+		assertThat(text(new DataRedisServer(() -> details).find()))
+			.isEqualTo("spring.data.redis.cluster.nodes: [b:2] cluster user:secret encrypted by the bundle");
+		details.sentinel = new Sentinels();
+		assertThat(text(new DataRedisServer(() -> details).find())).isEqualTo(
+				"spring.data.redis.sentinel.nodes: [a:1] main guard:open user:secret /3 encrypted by the bundle");
+	}
+
+	@Test
+	void detailsOfReplicasAreRefused() {
+		Details details = new Details();
+		details.replicas = () -> List.of(new DataRedisConnectionDetails.Node("a", 1));
+		assertThatExceptionOfType(InvalidConfigurationPropertyValueException.class)
+			.isThrownBy(() -> new DataRedisServer(() -> details).find())
+			.satisfies((ex) -> assertThat(ex.getName()).isEqualTo("spring.data.redis.masterreplica.nodes"));
+	}
+
+	@Test
+	void detailsComeBeforePropertiesOfSpringAndAfterOwn() {
+		ApplicationContextRunner withDetails = this.runner.withBean(DataRedisConnectionDetails.class, Details::new)
+			.withPropertyValues("spring.data.redis.cluster.nodes=a:1");
+		withDetails.run((context) -> assertThat(text(context.getBean(RedisServer.class))).startsWith(DETAILS));
+		withDetails.withPropertyValues("ratelimit.redis.host=own.example.com")
+			.run((context) -> assertThat(context.getBean(RedisServer.class)).hasToString("own.example.com:6379"));
+	}
+
+	@Test
+	void oneOfSeveralDetailsMustBePrimary() {
+		ApplicationContextRunner several = this.runner.withBean("first", DataRedisConnectionDetails.class, Details::new)
+			.withBean("second", DataRedisConnectionDetails.class, Details::new);
+		several.run((context) -> assertThat(context).getFailure()
+			.rootCause()
+			.isInstanceOf(NoUniqueBeanDefinitionException.class)
+			.hasMessageContainingAll("first", "second"));
+		several.withPropertyValues("ratelimit.redis.url=redis://own.example.com")
+			.run((context) -> assertThat(context.getBean(RedisServer.class)).hasToString("own.example.com:6379"));
+		several.withBean("primary", DataRedisConnectionDetails.class, Details::new, (bean) -> bean.setPrimary(true))
+			.run((context) -> assertThat(text(context.getBean(RedisServer.class))).startsWith(DETAILS));
+	}
+
+	/** Those of Spring Boot do not know that this URL asks for encryption. */
+	@Test
+	void propertiesAreReadFromThemselves() throws Exception {
+		Constructor<?> details = Class
+			.forName("org.springframework.boot.data.redis.autoconfigure.PropertiesDataRedisConnectionDetails")
+			.getDeclaredConstructor(DataRedisProperties.class, SslBundles.class);
+		details.setAccessible(true);
+		DataRedisProperties properties = new DataRedisProperties();
+		properties.setUrl("rediss://a");
+		DataRedisConnectionDetails ofProperties = (DataRedisConnectionDetails) details.newInstance(properties, null);
+		this.runner.withBean(DataRedisConnectionDetails.class, () -> ofProperties)
+			.withPropertyValues("spring.data.redis.url=rediss://a")
+			.run((context) -> assertThat(text(context.getBean(RedisServer.class)))
+				.isEqualTo("spring.data.redis.url: [a:6379] encrypted"));
+	}
+
+	@Test
+	void applicationNeedsNoSpringDataRedis() {
+		this.runner.withClassLoader(new FilteredClassLoader("org.springframework.boot.data.redis"))
+			.run((context) -> assertThat(context).hasNotFailed()
+				.hasSingleBean(RateLimiter.class)
+				.doesNotHaveBean(DataRedisServer.class));
+	}
+
+	private String find(String properties) {
+		MockEnvironment environment = environment(properties);
+		return text(ServerReader.find(properties(environment), environment, this.bundles, null));
+	}
+
+	private static MockEnvironment environment(String properties) {
+		MockEnvironment environment = new MockEnvironment();
+		for (String property : properties.split(";")) {
+			environment.setProperty(property.substring(0, property.indexOf('=')),
+					property.substring(property.indexOf('=') + 1));
 		}
+		return environment;
 	}
 
-	private RedisServer find() {
-		return RedisServer.find(properties(), this.environment, this.bundles, null);
+	private static RedisProperties properties(MockEnvironment environment) {
+		return Binder.get(environment).bindOrCreate("ratelimit.redis", RedisProperties.class);
 	}
 
-	private RedisProperties properties() {
-		return Binder.get(this.environment).bindOrCreate("ratelimit.redis", RedisProperties.class);
+	private String text(RedisServer server) {
+		RedisServer.Sentinel sentinel = server.sentinel();
+		String encrypted = (server.ssl() == this.bundle) ? " encrypted by the bundle" : " encrypted";
+		return server.property() + ": " + server.nodes() + (server.cluster() ? " cluster" : "")
+				+ ((sentinel != null) ? " " + sentinel.master() + login(sentinel.username(), sentinel.password()) : "")
+				+ login(server.username(), server.password())
+				+ ((server.database() != 0) ? " /" + server.database() : "")
+				+ ((server.ssl() != null) ? encrypted : "");
+	}
+
+	private static String login(@Nullable String username, @Nullable String password) {
+		return (username == null && password == null) ? ""
+				: " " + ((username != null) ? username : "-") + ":" + ((password != null) ? password : "-");
+	}
+
+	private final class Details implements DataRedisConnectionDetails {
+
+		private @Nullable Cluster cluster;
+
+		private @Nullable Sentinel sentinel;
+
+		private @Nullable MasterReplica replicas;
+
+		@Override
+		public String getUsername() {
+			return "user";
+		}
+
+		@Override
+		public String getPassword() {
+			return "secret";
+		}
+
+		@Override
+		public SslBundle getSslBundle() {
+			return RedisServerTests.this.bundle;
+		}
+
+		@Override
+		public Standalone getStandalone() {
+			return Standalone.of("details.example.com", 6380, 3);
+		}
+
+		@Override
+		public @Nullable Cluster getCluster() {
+			return this.cluster;
+		}
+
+		@Override
+		public @Nullable Sentinel getSentinel() {
+			return this.sentinel;
+		}
+
+		@Override
+		public @Nullable MasterReplica getMasterReplica() {
+			return this.replicas;
+		}
+
+	}
+
+	private static final class Sentinels implements DataRedisConnectionDetails.Sentinel {
+
+		@Override
+		public int getDatabase() {
+			return 3;
+		}
+
+		@Override
+		public String getMaster() {
+			return "main";
+		}
+
+		@Override
+		public List<DataRedisConnectionDetails.Node> getNodes() {
+			return List.of(new DataRedisConnectionDetails.Node("a", 1));
+		}
+
+		@Override
+		public String getUsername() {
+			return "guard";
+		}
+
+		@Override
+		public String getPassword() {
+			return "open";
+		}
+
 	}
 
 }

@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Counts arrive in a container with {@code @ServiceConnection}, of which no property says
  * anything.
  */
-@SpringBootTest(webEnvironment = WebEnvironment.NONE)
+@SpringBootTest(webEnvironment = WebEnvironment.NONE, properties = "ratelimit.redis.timeout=10s")
 class ServiceConnectionIT {
 
 	private static final Logger logger = LoggerFactory.getLogger(ServiceConnectionIT.class);

@@ -5,6 +5,7 @@ import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.server.Connector;
 import org.eclipse.jetty.server.HttpConnectionFactory;
 
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration;
 import org.springframework.boot.jetty.servlet.JettyServletWebServerFactory;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
@@ -49,11 +50,15 @@ enum Container {
 	static class Lenience {
 
 		@Bean
-		WebServerFactoryCustomizer<TomcatServletWebServerFactory> tomcatLenience() {
+		WebServerFactoryCustomizer<TomcatServletWebServerFactory> tomcatLenience(
+				@Value("${test.slashes:decode}") String slashes) {
 			return (factory) -> factory.addConnectorCustomizers((connector) -> {
 				connector.setProperty("relaxedPathChars", "\"<>[\\]^`{|}");
 				connector.setProperty("allowBackslash", "true");
-				connector.setEncodedSolidusHandling("decode");
+				connector.setEncodedSolidusHandling(slashes);
+				if (slashes.equals("passthrough")) {
+					connector.setEncodedReverseSolidusHandling(slashes);
+				}
 			});
 		}
 

@@ -14,11 +14,11 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.outage.OnStoreFailure;
-import io.github.ratelimit.spring.Enforcement;
-import io.github.ratelimit.spring.IdentifiedPolicy;
-import io.github.ratelimit.spring.Mode;
-import io.github.ratelimit.spring.ResponseCondition;
-import io.github.ratelimit.spring.policy.PolicyCharge;
+import io.github.ratelimit.spring.decide.PolicyCharge;
+import io.github.ratelimit.spring.policy.Enforcement;
+import io.github.ratelimit.spring.policy.IdentifiedPolicy;
+import io.github.ratelimit.spring.policy.Mode;
+import io.github.ratelimit.spring.policy.ResponseCondition;
 import io.github.ratelimit.spring.web.CostSettlement.Settlement;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import org.junit.jupiter.api.Test;
@@ -128,7 +128,7 @@ class CostSettlementTests {
 	}
 
 	@Test
-	void costThatWasCountedInTheStoreAndLocallyIsSettledOnce() {
+	void costCountedInStoreAndLocallyIsSettledOnce() {
 		for (long cost : new long[] { 0, 1, 2, 4, 5, 10 }) {
 			CostSettlement mixed = CostSettlement.of(new MockHttpServletRequest());
 			mixed.add(charge(2, ALICE), null);

@@ -1,14 +1,11 @@
 package io.github.ratelimit.spring.web;
 
-import java.util.List;
-import java.util.stream.IntStream;
-
 import io.github.ratelimit.algorithm.TokenBucket;
 import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.PlanResolver;
-import io.github.ratelimit.spring.RateLimitPoliciesCustomizer;
 import io.github.ratelimit.spring.RefreshPoliciesEvent;
 import io.github.ratelimit.spring.algorithm.DailyAllowance;
+import io.github.ratelimit.spring.policy.RateLimitPoliciesCustomizer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.Parameter;
@@ -35,38 +32,35 @@ class DeclaredPolicyIT {
 
 	@Test
 	void pathsAndRoutesAreLimitedWithTheirCosts() {
-		assertThat(get("/search", 3)).containsExactly(200, 200, 429);
-		assertThat(get("/search/open", 4)).containsOnly(200);
-		assertThat(get("/dear", 2)).containsExactly(200, 429);
-		assertThat(get("/bucket", 2)).containsExactly(200, 429);
-		assertThat(get("/day", 2)).containsExactly(200, 429);
+		assertThat(this.application.statuses(3, "/search")).containsExactly(200, 200, 429);
+		assertThat(this.application.statuses(4, "/search/open")).containsOnly(200);
+		assertThat(this.application.statuses(2, "/dear")).containsExactly(200, 429);
+		assertThat(this.application.statuses(2, "/bucket")).containsExactly(200, 429);
+		assertThat(this.application.statuses(2, "/day")).containsExactly(200, 429);
 	}
 
 	@Test
 	void environmentReplacesTheLimits() {
-		assertThat(get("/replaced", 4)).containsExactly(200, 200, 200, 429);
+		assertThat(this.application.statuses(4, "/replaced")).containsExactly(200, 200, 200, 429);
 		this.application.publish(new RefreshPoliciesEvent(this));
-		assertThat(get("/replaced", 1)).containsExactly(429);
+		assertThat(this.application.statuses(1, "/replaced")).containsExactly(429);
 	}
 
 	@Test
 	void usersOfAPlanHaveItsLimits() {
-		assertThat(get("/plan", 3, "X-User", "gold")).containsOnly(200);
-		assertThat(get("/plan", 2, "X-User", "other")).containsExactly(200, 429);
+		assertThat(this.application.statuses(3, "/plan", "X-User", "gold")).containsOnly(200);
+		assertThat(this.application.statuses(2, "/plan", "X-User", "other")).containsExactly(200, 429);
 	}
 
 	@Test
 	void conditionsInCodeDecideWhetherAPolicyApplies(CapturedOutput output) {
-		assertThat(get("/conditional", 3)).containsOnly(200);
-		assertThat(get("/conditional", 2, "X-Channel", "web")).containsExactly(200, 429);
-		assertThat(get("/conditional", 3, "X-Channel", "web", "X-Probe", "yes")).containsOnly(200);
-		assertThat(get("/conditional", 1, "X-Channel", "fail")).containsExactly(429);
+		assertThat(this.application.statuses(3, "/conditional")).containsOnly(200);
+		assertThat(this.application.statuses(2, "/conditional", "X-Channel", "web")).containsExactly(200, 429);
+		assertThat(this.application.statuses(3, "/conditional", "X-Channel", "web", "X-Probe", "yes"))
+			.containsOnly(200);
+		assertThat(this.application.statuses(1, "/conditional", "X-Channel", "fail")).containsExactly(429);
 		assertThat(output).containsOnlyOnce(
 				"The condition ratelimit.policies.conditional.when failed, so that its policy applies: java.lang.IllegalStateException");
-	}
-
-	private List<Integer> get(String path, int times, String... headers) {
-		return IntStream.range(0, times).mapToObj((i) -> this.application.get(path, headers).statusCode()).toList();
 	}
 
 	@OpenApplication

@@ -1,24 +1,27 @@
 package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpResponse;
+import java.util.List;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Supplier;
 
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.RateLimitedExpressionException;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import jakarta.servlet.http.HttpServletRequest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
+import org.springframework.core.convert.converter.Converter;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.ExceptionHandler;
@@ -27,13 +30,15 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.server.ResponseStatusException;
+import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Who answers a denied call: exception handlers of the application that are made for it,
- * and none that are made for failures.
+ * Exception handlers of the application get denied calls as any other exception. Without
+ * one, the limiter answers.
  */
 class ExceptionHandlerIT {
 
@@ -41,78 +46,70 @@ class ExceptionHandlerIT {
 	static final TestApplications applications = new TestApplications();
 
 	@ParameterizedTest
-	@ValueSource(strings = { "/plain", "/local", "/wrapped" })
-	void handlersForFailuresDoNotGetDenials(String path) {
-		TestApplication application = applications.get(CatchAll.class);
-		assertThat(application.get(path).statusCode()).isEqualTo(200);
-		HttpResponse<String> denied = application.get(path);
+	@CsvSource({ "/plain, 500, caught by advice", "/wrapped, 500, caught by advice",
+			"/local, 500, caught by controller", "/store, 500, caught by advice",
+			"/rows?rows=-1, 500, caught by advice", "/named, 402, named by controller" })
+	void handlerOfAllExceptionsGetsDenialsToo(String path, int status, String body) {
+		assertAnswer(second(applications.get(CatchAll.class), path), status, body);
+	}
+
+	/** Spring MVC has an answer of its own to what wraps some of these denials. */
+	@ParameterizedTest
+	@CsvSource({ "TOMCAT, /wrapped, 429", "TOMCAT, /store, 503", "TOMCAT, /converted?item=1, 429",
+			"TOMCAT, /written, 429", "TOMCAT, /gateway, 429", "TOMCAT, /gateway/store, 503", "JETTY, /written, 429",
+			"JETTY, /gateway, 429", "JETTY, /store, 503" })
+	void limiterAnswersWhateverWrapsTheDenial(Container container, String path, int status) {
+		HttpResponse<String> denied = second(applications.get(container, Application.class), path);
+		assertThat(denied.statusCode()).isEqualTo(status);
+		assertThat(denied.headers().allValues("Retry-After")).hasSize(1);
+		assertThat(denied.headers().allValues("Content-Type")).containsExactly("application/problem+json");
+	}
+
+	@Test
+	void resolverOfTheApplicationIsAskedOnceAndBadCostIsBad() {
+		TestApplication application = applications.get(Logging.class);
+		assertThat(application.get("/rows?rows=-1").statusCode()).isEqualTo(400);
+		assertThat(application.bean(Logging.class).asked).containsExactly("/rows");
+	}
+
+	@Test
+	void handlerThatThrowsDenialAgainLeavesItToTheLimiter() {
+		HttpResponse<String> denied = second(applications.get(Rethrowing.class), "/plain");
 		assertThat(denied.statusCode()).isEqualTo(429);
 		assertThat(denied.headers().allValues("Retry-After")).containsExactly("60");
 		assertThat(denied.body()).contains("#quota-exceeded");
-		assertThat(application.get("/broken").body()).isEqualTo("caught by advice");
-		assertThat(application.get("/broken/local").body()).isEqualTo("caught by controller");
 	}
 
-	@Test
-	void adviceThatNamesDenialComesFirst() {
-		TestApplication application = applications.get(Named.class);
-		application.get("/plain");
-		assertAnswer(application.get("/plain"), 402, "named by advice");
-		application.get("/wrapped");
-		assertAnswer(application.get("/wrapped"), 402, "wrapper named by advice");
-	}
-
-	@Test
-	void adviceThatNamesFailedExpressionComesFirst() {
-		TestApplication application = applications.get(Named.class);
-		assertThat(application.get("/rows?rows=2").statusCode()).isEqualTo(200);
-		assertThat(application.get("/rows?rows=-1").body()).isEqualTo("expression named by advice");
-		assertThat(applications.get(CatchAll.class).get("/rows?rows=-1").statusCode()).isEqualTo(400);
-	}
-
-	@Test
-	void catchAllOfControllerDoesNotHideDenialThatAdviceNames() {
-		TestApplication application = applications.get(Named.class);
-		application.get("/local");
-		assertAnswer(application.get("/local"), 402, "named by advice");
+	@ParameterizedTest
+	@CsvSource({ "/plain, named by advice", "/wrapped, wrapper named by advice",
+			"/rows?rows=-1, expression named by advice", "/store, store named by advice" })
+	void adviceThatNamesExceptionAnswers(String path, String body) {
+		assertAnswer(second(applications.get(Named.class), path), 402, body);
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "TOMCAT, false", "TOMCAT, true", "JETTY, true" })
-	void adviceThatNamesDenialComesFirstWhateverIsBeforeIt(Container container, boolean problemDetails) {
-		TestApplication application = applications.get(container, NamedLast.class,
-				"spring.mvc.problemdetails.enabled=" + problemDetails);
-		application.get("/plain");
-		HttpResponse<String> denied = application.get("/plain");
+	void adviceThatNamesDenialHasResponseWithItsHeaders(Container container, boolean problemDetails) {
+		HttpResponse<String> denied = second(applications.get(container, NamedBesideMvc.class,
+				"spring.mvc.problemdetails.enabled=" + problemDetails), "/plain");
 		assertAnswer(denied, 402, "named by advice");
 		assertThat(denied.headers().allValues("Retry-After")).containsExactly("60");
 		assertThat(denied.headers().allValues("X-Rate-Limit-Remaining")).containsExactly("0");
 		assertThat(denied.headers().allValues("RateLimit")).hasSize(1);
-		assertThat(application.get("/broken").body()).isEqualTo("caught by first advice");
 	}
 
 	@Test
 	void exceptionHandlerMayReplaceHeaders() {
-		TestApplication application = applications.get(Replacing.class);
-		application.get("/plain");
-		HttpResponse<String> denied = application.get("/plain");
+		HttpResponse<String> denied = second(applications.get(Replacing.class), "/plain");
 		assertAnswer(denied, 402, "replaced");
 		assertThat(denied.headers().allValues("Retry-After")).containsExactly("7");
 		assertThat(denied.headers().allValues("X-Rate-Limit-Remaining")).containsExactly("none");
 		assertThat(denied.headers().allValues("X-Rate-Limit-Limit")).containsExactly("1");
 	}
 
-	@Test
-	void controllerThatNamesDenialComesFirst() {
-		TestApplication application = applications.get(CatchAll.class);
-		application.get("/named");
-		assertAnswer(application.get("/named"), 402, "named by controller");
-	}
-
-	@Test
-	void handlerThatNamesFailureOfStoreComesFirst() {
-		assertAnswer(applications.get(Named.class).get("/store"), 402, "store named by advice");
-		assertThat(applications.get(CatchAll.class).get("/store").statusCode()).isEqualTo(503);
+	private static HttpResponse<String> second(TestApplication application, String path) {
+		application.get(path);
+		return application.get(path);
 	}
 
 	private static void assertAnswer(HttpResponse<String> response, int status, String body) {
@@ -121,28 +118,38 @@ class ExceptionHandlerIT {
 	}
 
 	@OpenApplication
-	@Import({ Service.class, Plain.class, Local.class, NamedByController.class })
+	@Import({ Service.class, Calls.class, Local.class, NamedByController.class, ItemConverter.class })
 	static class Application {
 
 	}
 
-	@Import(CatchAllAdvice.class)
-	static class CatchAll extends Application {
+	/** Its resolver answers nothing. */
+	static class Logging extends Application {
+
+		private final List<String> asked = new CopyOnWriteArrayList<>();
+
+		@Bean
+		HandlerExceptionResolver last() {
+			return (request, response, handler, ex) -> {
+				this.asked.add(request.getRequestURI());
+				return null;
+			};
+		}
 
 	}
 
-	@Import(NamingAdvice.class)
-	static class Named extends Application {
+	@RestControllerAdvice
+	static class Rethrowing extends Application {
+
+		@ExceptionHandler
+		String handle(RuntimeException ex) {
+			throw ex;
+		}
 
 	}
 
-	@Import({ FirstAdvice.class, MvcAdvice.class })
-	static class NamedLast extends Named {
-
-	}
-
-	@Import({ FirstAdvice.class, ReplacingAdvice.class })
-	static class Replacing extends Application {
+	@Import(MvcAdvice.class)
+	static class NamedBesideMvc extends Named {
 
 	}
 
@@ -160,8 +167,36 @@ class ExceptionHandlerIT {
 
 	}
 
+	record Item(String id) {
+
+	}
+
+	record ItemConverter(Service service) implements Converter<String, Item> {
+
+		@Override
+		public Item convert(String id) {
+			return new Item(this.service.call());
+		}
+
+	}
+
+	/** Its value is read while it is written as JSON. */
+	static class Lazy {
+
+		private final Service service;
+
+		Lazy(Service service) {
+			this.service = service;
+		}
+
+		public String getValue() {
+			return this.service.call();
+		}
+
+	}
+
 	@RestController
-	record Plain(Service service) {
+	record Calls(Service service) {
 
 		@GetMapping("/plain")
 		String plain() {
@@ -188,9 +223,33 @@ class ExceptionHandlerIT {
 			throw new StoreException("expected by this test", new IllegalStateException());
 		}
 
-		@GetMapping("/broken")
-		String broken() {
-			throw new IllegalStateException("expected by this test");
+		@GetMapping("/converted")
+		String converted(@RequestParam Item item) {
+			return item.id();
+		}
+
+		@GetMapping("/written")
+		Lazy written() {
+			return new Lazy(this.service);
+		}
+
+		@GetMapping("/gateway")
+		String gateway() {
+			return ofGateway(this.service::call);
+		}
+
+		@GetMapping("/gateway/store")
+		String storeOfGateway() {
+			return ofGateway(this::store);
+		}
+
+		private static String ofGateway(Supplier<String> call) {
+			try {
+				return call.get();
+			}
+			catch (RateLimitExceededException | StoreException ex) {
+				throw new ResponseStatusException(HttpStatus.BAD_GATEWAY, "expected by this test", ex);
+			}
 		}
 
 	}
@@ -201,11 +260,6 @@ class ExceptionHandlerIT {
 		@GetMapping("/local")
 		String local() {
 			return this.service.call();
-		}
-
-		@GetMapping("/broken/local")
-		String broken() {
-			throw new IllegalStateException("expected by this test");
 		}
 
 		@ExceptionHandler({ Exception.class, IllegalStateException.class })
@@ -233,7 +287,7 @@ class ExceptionHandlerIT {
 	}
 
 	@RestControllerAdvice
-	static class CatchAllAdvice {
+	static class CatchAll extends Application {
 
 		@ExceptionHandler
 		ResponseEntity<String> handleFailure(RuntimeException ex) {
@@ -249,26 +303,15 @@ class ExceptionHandlerIT {
 
 	@RestControllerAdvice
 	@Order(Ordered.HIGHEST_PRECEDENCE)
-	static class FirstAdvice {
-
-		@ExceptionHandler(Exception.class)
-		ResponseEntity<String> handleAll() {
-			return ResponseEntity.internalServerError().body("caught by first advice");
-		}
-
-	}
-
-	@RestControllerAdvice
-	@Order(Ordered.HIGHEST_PRECEDENCE)
 	static class MvcAdvice extends ResponseEntityExceptionHandler {
 
 	}
 
 	@RestControllerAdvice
-	static class ReplacingAdvice {
+	static class Replacing extends Application {
 
 		@ExceptionHandler
-		ResponseEntity<String> handle(RateLimitExceededException ex, HttpServletRequest request) {
+		ResponseEntity<String> handle(RateLimitExceededException ex) {
 			return ResponseEntity.status(402)
 				.header("Retry-After", "7")
 				.header("x-rate-limit-remaining", "none")
@@ -278,35 +321,27 @@ class ExceptionHandlerIT {
 	}
 
 	@RestControllerAdvice
-	static class NamingAdvice {
+	@ResponseStatus(HttpStatus.PAYMENT_REQUIRED)
+	static class Named extends Application {
 
-		@ExceptionHandler(RateLimitExceededException.class)
-		@ResponseStatus(HttpStatus.PAYMENT_REQUIRED)
-		String handle() {
+		@ExceptionHandler
+		String handle(RateLimitExceededException ex) {
 			return "named by advice";
 		}
 
-		@ExceptionHandler(ExecutionException.class)
-		@ResponseStatus(HttpStatus.PAYMENT_REQUIRED)
-		String handleWrapper() {
+		@ExceptionHandler
+		String handle(ExecutionException ex) {
 			return "wrapper named by advice";
 		}
 
-		@ExceptionHandler(RateLimitedExpressionException.class)
-		@ResponseStatus(HttpStatus.PAYMENT_REQUIRED)
-		String handleExpression() {
+		@ExceptionHandler
+		String handle(RateLimitedExpressionException ex) {
 			return "expression named by advice";
 		}
 
-		@ExceptionHandler(StoreException.class)
-		@ResponseStatus(HttpStatus.PAYMENT_REQUIRED)
-		String handleStore() {
+		@ExceptionHandler
+		String handle(StoreException ex) {
 			return "store named by advice";
-		}
-
-		@ExceptionHandler(Exception.class)
-		ResponseEntity<String> handleFailure() {
-			return ResponseEntity.internalServerError().body("caught by advice");
 		}
 
 	}

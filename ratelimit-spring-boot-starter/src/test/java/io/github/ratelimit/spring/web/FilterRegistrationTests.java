@@ -52,7 +52,7 @@ class FilterRegistrationTests {
 
 	@ParameterizedTest
 	@CsvSource({ "before-login-order, -90", "after-login-order, -110", "before-login-order, 5" })
-	void startFailsWhenTheSecondFilterWouldNotComeAfterTheFirst(String property, String order) {
+	void startFailsWhenSecondFilterComesBeforeTheFirst(String property, String order) {
 		this.runner.withPropertyValues("ratelimit.filter." + property + "=" + order)
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
@@ -61,7 +61,7 @@ class FilterRegistrationTests {
 	}
 
 	@Test
-	void startFailsWhenUsersAreNotKnownToTheSecondFilter() {
+	void startFailsWhenSecondFilterKnowsNoUsers() {
 		this.runner.withBean(FilterChainProxy.class)
 			.withPropertyValues("ratelimit.filter.after-login-order=-105", "ratelimit.policies.api.limits=1/s",
 					"ratelimit.policies.api.paths=/**", "ratelimit.policies.api.identifiers=user")

@@ -6,6 +6,7 @@ import java.util.Enumeration;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
+import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -31,6 +32,7 @@ import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.Ordered;
+import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.filter.ForwardedHeaderFilter;
 import org.springframework.web.filter.OncePerRequestFilter;
 
@@ -53,15 +55,6 @@ class ForwardedAddressIT {
 
 	private static final String PROXIES = "ratelimit.ip.trusted-proxies=10.0.0.0/8";
 
-	/** What reads the headers before the limiter, behind proxies or before them. */
-	@ParameterizedTest
-	@EnumSource
-	void inventedAddressesDoNotCountBehindTrustedProxies(Rewriting rewriting) {
-		try (TestApplication application = start(rewriting, PROXIES)) {
-			assertForgedIsCountedOnce(application, "6.6.6.%d"::formatted);
-		}
-	}
-
 	@ParameterizedTest
 	@EnumSource
 	void lastUntrustedAddressIsUsedWhateverReadsHeaders(Rewriting rewriting) {
@@ -72,118 +65,106 @@ class ForwardedAddressIT {
 	}
 
 	@ParameterizedTest
-	@EnumSource
-	void startFailsInKubernetesWhenServerReadsHeadersOfTrustedProxies(Container container, CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(container, PROXIES, KUBERNETES).close());
+	@CsvSource({ "TOMCAT, " + KUBERNETES + ", " + STRATEGY + ", native",
+			"JETTY, " + KUBERNETES + ", " + STRATEGY + ", native",
+			"TOMCAT, " + STRATEGY + "=native, " + STRATEGY + ", native",
+			"TOMCAT, server.tomcat.remoteip.remote-ip-header=X-Real-IP, server.tomcat.remoteip.remote-ip-header, X-Real-IP",
+			"TOMCAT, server.tomcat.remoteip.protocol-header=X-Proto, server.tomcat.remoteip.protocol-header, X-Proto" })
+	void startFailsWhenServerReadsHeadersOfTrustedProxies(Container container, String argument, String property,
+			String value, CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(container, PROXIES, argument).close());
 		assertThat(output).contains("APPLICATION FAILED TO START")
-			.contains("Invalid value 'native' for configuration property '" + STRATEGY + "'")
-			.contains("Spring Boot sets it by itself on the cloud platform KUBERNETES")
-			.contains("set " + STRATEGY + " to none");
+			.contains("Invalid value '%s' for configuration property '%s'".formatted(value, property));
+		if (argument.equals(KUBERNETES)) {
+			assertThat(output).contains("Spring Boot sets it by itself on the cloud platform KUBERNETES")
+				.contains("set " + STRATEGY + " to none");
+		}
 	}
 
 	@ParameterizedTest
 	@EnumSource
-	void inventedAddressesDoNotCountInKubernetesWhenStrategyIsNone(Container container) {
+	void inventedAddressesDoNotCountInKubernetesWithoutStrategy(Container container) {
 		try (TestApplication application = start(container, PROXIES, KUBERNETES, STRATEGY + "=none")) {
 			assertForgedIsCountedOnce(application, "6.6.6.%d"::formatted);
 		}
 	}
 
-	@ParameterizedTest
-	@CsvSource({ STRATEGY + "=native, " + STRATEGY + ", native",
-			"server.tomcat.remoteip.remote-ip-header=X-Real-IP, server.tomcat.remoteip.remote-ip-header, X-Real-IP",
-			"server.tomcat.remoteip.protocol-header=X-Proto, server.tomcat.remoteip.protocol-header, X-Proto" })
-	void startFailsWhenServerReadsHeadersOfTrustedProxies(String argument, String property, String value,
-			CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Container.TOMCAT, PROXIES, argument).close());
-		assertThat(output).contains("APPLICATION FAILED TO START")
-			.contains("Invalid value '%s' for configuration property '%s'".formatted(value, property));
-	}
-
 	/** It replaces the address, and removes the header. */
-	@ParameterizedTest
-	@CsvSource({ "EngineValve, engine", "HostValve, host", "ContextValve, context" })
-	void startFailsWhenCodeAddsValveBesideTrustedProxies(String valve, String place, CapturedOutput output)
-			throws ClassNotFoundException {
-		Class<?> configuration = Class.forName(ForwardedAddressIT.class.getName() + '$' + valve);
-		assertThatException().isThrownBy(() -> start(Container.TOMCAT, configuration, PROXIES).close());
-		assertThat(output).contains("APPLICATION FAILED TO START")
-			.contains("Invalid value '10.0.0.0/8' for configuration property 'ratelimit.ip.trusted-proxies'")
-			.contains("Code has added a RemoteIpValve to Tomcat's " + place + " '")
-			.doesNotContain("Tomcat started on port");
-		start(Container.TOMCAT, configuration).close();
+	@Test
+	void valveOfTomcatBesideTrustedProxiesIsLogged(CapturedOutput output) {
+		try (TestApplication application = start(Container.TOMCAT, ContextValve.class, PROXIES)) {
+			application.get("/api");
+		}
+		assertThat(output).containsOnlyOnce("A RemoteIpValve or RemoteIpFilter of Tomcat reads forwarded headers");
 	}
 
 	@Test
-	void filterOfTomcatIsNoValve(CapturedOutput output) {
+	void inventedAddressesDoNotCountBesideFilterOfTomcat() {
 		try (TestApplication application = start(Container.TOMCAT, TomcatFilter.class, PROXIES)) {
 			assertForgedIsCountedOnce(application, "6.6.6.%d"::formatted);
 		}
-		assertThat(output).doesNotContain("RemoteIpValve");
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void everyPortOfClientSharesItsCount(Container container) {
-		TestApplication application = shared(container, STRATEGY + "=framework");
-		assertForgedIsCountedOnce(application, "203.0.113.7:%d"::formatted);
-		application.forget();
-		assertForgedIsCountedOnce(application, "[2001:db8::1]:%d"::formatted);
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "TOMCAT, native", "TOMCAT, framework", "JETTY, native", "JETTY, framework" })
 	void emptyHeaderIsCountedByAddressOfConnection(Container container, String strategy) {
 		TestApplication application = shared(container, STRATEGY + "=" + strategy);
-		for (int i = 0; i < 3; i++) {
-			assertThat(application.get("/api").statusCode()).isEqualTo(200);
-		}
+		assertThat(application.statuses(3, "/api")).containsOnly(200);
 		assertThat(application.get("/api", "X-Forwarded-For", "").statusCode()).isEqualTo(429);
 	}
 
+	/** A server that trusts private addresses alone is not the same. */
 	@ParameterizedTest
-	@CsvSource({ "TOMCAT, framework", "JETTY, framework", "JETTY, native" })
-	void strategyThatTrustsAllClientsIsLogged(Container container, String strategy, CapturedOutput output) {
-		start(container, STRATEGY + "=" + strategy).close();
-		assertThat(output).contains(
-				"Any client can choose the address that it is counted by, because of " + STRATEGY + "=" + strategy);
+	@CsvSource({ "TOMCAT, framework, true", "JETTY, framework, true", "JETTY, native, true", "TOMCAT, native, false" })
+	void forwardedHeaderThatAnyClientMaySendIsLogged(Container container, String strategy, boolean logged,
+			CapturedOutput output) {
+		try (TestApplication application = start(container, STRATEGY + "=" + strategy)) {
+			for (int i = 0; i < 2; i++) {
+				application.get("/api", "X-Forwarded-For", "203.0.113.7");
+			}
+		}
+		assertThat(output.toString().split("Any client can choose the address that it is counted by", -1))
+			.hasSize(logged ? 2 : 1);
+		assertThat(output).doesNotContain("by the address of their connection");
+	}
+
+	/** A filter without an order comes after policies of paths, and before methods. */
+	@Test
+	void filterThatOnlyMethodsComeAfterIsLogged(CapturedOutput output) {
+		try (TestApplication application = start(Container.TOMCAT, LateFilter.class,
+				"ratelimit.policies.method.limits=1/m")) {
+			application.get("/api/method", "X-Forwarded-For", "127.0.0.1");
+			assertThat(output).doesNotContain("forwarded headers");
+			for (int i = 0; i < 2; i++) {
+				assertThat(application.get("/api/method", "X-Forwarded-For", "203.0.113." + i).statusCode())
+					.isEqualTo(200);
+			}
+		}
+		assertThat(output).containsOnlyOnce("Any client can choose the address that it is counted by");
 	}
 
 	/** None gets a count of its own by the way its address is written. */
 	@ParameterizedTest
-	@CsvSource({ "framework, Forwarded, 'for=\"[2001:db8:1:2::%d]\"'",
-			"framework, Forwarded, 'for=\"[2001:db8:1:2::%d]:555%<d\"'", "framework, X-Forwarded-For, 2001:db8:1:2::%d",
-			"native, X-Forwarded-For, 2001:db8:1:2::%d", "native, X-Forwarded-For, [2001:db8:1:2::%d]:555%<d",
-			"native, X-Forwarded-For, 203.0.113.7:555%d", "framework, Forwarded, 'for=\"203.0.113.7:555%d\"'" })
-	void addressesOfOneClientShareCount(String strategy, String header, String form) {
-		TestApplication application = shared(Container.TOMCAT, STRATEGY + "=" + strategy);
+	@CsvSource({ "TOMCAT, framework, Forwarded, 'for=\"[2001:db8:1:2::%d]:555%<d\"'",
+			"TOMCAT, framework, Forwarded, 'for=\"203.0.113.7:555%d\"'",
+			"TOMCAT, framework, X-Forwarded-For, 203.0.113.7:%d", "JETTY, framework, X-Forwarded-For, [2001:db8::1]:%d",
+			"TOMCAT, native, X-Forwarded-For, [2001:db8:1:2::%d]:555%<d",
+			"TOMCAT, native, X-Forwarded-For, 203.0.113.7:555%d", "TOMCAT, none, X-Forwarded-For, 203.0.113.%d" })
+	void addressesOfOneClientShareCount(Container container, String strategy, String header, String form) {
+		TestApplication application = shared(container, STRATEGY + "=" + strategy);
 		assertCountedOnce(application, header, form::formatted);
 		assertThat(application.get("/api", header, "for=203.0.113.99".substring(header.equals("Forwarded") ? 0 : 4))
-			.statusCode()).isEqualTo(200);
+			.statusCode()).isEqualTo(strategy.equals("none") ? 429 : 200);
 	}
 
 	@Test
-	void forwardedAddressIsNotUsedByDefault() {
-		assertForgedIsCountedOnce(shared(Container.TOMCAT, STRATEGY + "=none"), "203.0.113.%d"::formatted);
-	}
-
-	@ParameterizedTest
-	@CsvSource({ "x-forwarded-for, X-Forwarded-For, '%s, 203.0.113.7, 10.0.0.2', '203.0.113.8'",
-			"forwarded, Forwarded, 'for=%s, for=203.0.113.7, for=10.0.0.2', 'for=203.0.113.8'" })
-	void clientBehindTrustedProxiesCannotChooseAnotherCount(String header, String name, String form, String other) {
+	void clientBehindTrustedProxiesCannotChooseAnotherCount() {
 		try (TestApplication application = start(Container.TOMCAT,
-				"ratelimit.ip.trusted-proxies=127.0.0.0/8,10.0.0.0/8", "ratelimit.ip.forwarded-header=" + header)) {
-			assertCountedOnce(application, name, (i) -> form.formatted("6.6.6." + i));
-			assertThat(application.get("/api", name, other).statusCode()).isEqualTo(200);
-		}
-	}
-
-	@Test
-	void networkIsAsLongAsConfigured() {
-		try (TestApplication application = start(Container.TOMCAT, "ratelimit.ip.trusted-proxies=127.0.0.1",
+				"ratelimit.ip.trusted-proxies=127.0.0.0/8,10.0.0.0/8", "ratelimit.ip.forwarded-header=forwarded",
 				"ratelimit.ip.ipv6-prefix=48")) {
-			assertCountedOnce(application, "X-Forwarded-For", "2001:db8:1:%d::1"::formatted);
-			assertThat(application.get("/api", "X-Forwarded-For", "2001:db8:2::1").statusCode()).isEqualTo(200);
+			assertCountedOnce(application, "Forwarded",
+					"for=6.6.6.%d, for=\"[2001:db8:1:%<d::1]\", for=10.0.0.2"::formatted);
+			assertThat(application.get("/api", "Forwarded", "for=\"[2001:db8:2::1]\"").statusCode()).isEqualTo(200);
 		}
 	}
 
@@ -218,7 +199,7 @@ class ForwardedAddressIT {
 
 	private static String[] withPolicy(String... properties) {
 		return Stream
-			.concat(Stream.of("ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=3/m"),
+			.concat(Stream.of("ratelimit.policies.api.paths=/api/**", "ratelimit.policies.api.limits=3/m"),
 					Stream.of(properties))
 			.toArray(String[]::new);
 	}
@@ -227,10 +208,6 @@ class ForwardedAddressIT {
 
 		TOMCAT_FRAMEWORK(Container.TOMCAT, TestApplication.Served.class, STRATEGY + "=framework"),
 		JETTY_FRAMEWORK(Container.JETTY, TestApplication.Served.class, STRATEGY + "=framework"),
-		FILTER(Container.TOMCAT, FilterBean.class, STRATEGY + "=none"),
-		FILTER_ON_JETTY(Container.JETTY, FilterBean.class, STRATEGY + "=none"),
-		REGISTRATION(Container.TOMCAT, Registration.class, STRATEGY + "=none"),
-		REGISTRATION_ON_JETTY(Container.JETTY, Registration.class, STRATEGY + "=none"),
 		CUSTOMIZER_ON_JETTY(Container.JETTY, JettyCustomizer.class, STRATEGY + "=none"),
 		OWN(Container.TOMCAT, OwnFilter.class, STRATEGY + "=none"),
 		OWN_ON_JETTY(Container.JETTY, OwnFilter.class, STRATEGY + "=none");
@@ -245,27 +222,6 @@ class ForwardedAddressIT {
 			this.container = container;
 			this.configuration = configuration;
 			this.property = property;
-		}
-
-	}
-
-	static class FilterBean extends TestApplication.Served {
-
-		@Bean
-		ForwardedHeaderFilter forwardedHeaderFilter() {
-			return new ForwardedHeaderFilter();
-		}
-
-	}
-
-	static class Registration extends TestApplication.Served {
-
-		@Bean
-		FilterRegistrationBean<?> forwardedRegistration() {
-			FilterRegistrationBean<ForwardedHeaderFilter> registration = new FilterRegistrationBean<>(
-					new ForwardedHeaderFilter());
-			registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
-			return registration;
 		}
 
 	}
@@ -286,25 +242,6 @@ class ForwardedAddressIT {
 
 	}
 
-	static class EngineValve extends TestApplication.Served {
-
-		@Bean
-		WebServerFactoryCustomizer<TomcatServletWebServerFactory> valve() {
-			return (factory) -> factory.addEngineValves(new RemoteIpValve());
-		}
-
-	}
-
-	static class HostValve extends TestApplication.Served {
-
-		@Bean
-		WebServerFactoryCustomizer<TomcatServletWebServerFactory> valve() {
-			return (factory) -> factory
-				.addContextCustomizers((context) -> context.getParent().getPipeline().addValve(new RemoteIpValve()));
-		}
-
-	}
-
 	static class ContextValve extends TestApplication.Served {
 
 		@Bean
@@ -318,9 +255,22 @@ class ForwardedAddressIT {
 
 		@Bean
 		FilterRegistrationBean<RemoteIpFilter> tomcatFilter() {
-			FilterRegistrationBean<RemoteIpFilter> registration = new FilterRegistrationBean<>(new RemoteIpFilter());
-			registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
-			return registration;
+			return TestApplication.filterAt(Ordered.HIGHEST_PRECEDENCE, new RemoteIpFilter());
+		}
+
+	}
+
+	static class LateFilter extends TestApplication.Served {
+
+		@Bean
+		ForwardedHeaderFilter forwardedHeaderFilter() {
+			return new ForwardedHeaderFilter();
+		}
+
+		@GetMapping("/api/method")
+		@RateLimited("method")
+		String method() {
+			return "served";
 		}
 
 	}
@@ -330,9 +280,7 @@ class ForwardedAddressIT {
 
 		@Bean
 		FilterRegistrationBean<OncePerRequestFilter> believing() {
-			FilterRegistrationBean<OncePerRequestFilter> registration = new FilterRegistrationBean<>(new Believing());
-			registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
-			return registration;
+			return TestApplication.filterAt(Ordered.HIGHEST_PRECEDENCE, new Believing());
 		}
 
 	}

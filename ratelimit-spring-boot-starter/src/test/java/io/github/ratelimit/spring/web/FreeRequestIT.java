@@ -4,11 +4,11 @@ import java.net.http.HttpResponse;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.outage.OnStoreFailure;
-import io.github.ratelimit.spring.Enforcement;
-import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.annotation.RateLimited;
+import io.github.ratelimit.spring.policy.Enforcement;
+import io.github.ratelimit.spring.policy.Mode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;

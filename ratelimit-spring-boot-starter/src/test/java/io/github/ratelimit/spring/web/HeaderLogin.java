@@ -14,30 +14,28 @@ import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /** A filter of the application's own, which believes a header that names a user. */
-final class HeaderLogin extends OncePerRequestFilter {
-
-	private HeaderLogin() {
-	}
+class HeaderLogin extends OncePerRequestFilter {
 
 	/** Returns the filter at a place among others. */
 	static FilterRegistrationBean<HeaderLogin> at(int order) {
-		FilterRegistrationBean<HeaderLogin> registration = new FilterRegistrationBean<>(new HeaderLogin());
-		registration.setOrder(order);
-		return registration;
+		return TestApplication.filterAt(order, new HeaderLogin());
 	}
 
 	@Override
 	protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws ServletException, IOException {
-		String name = request.getHeader("X-User");
-		chain.doFilter(new HttpServletRequestWrapper(request) {
+		chain.doFilter(withUser(request, request.getHeader("X-User")), response);
+	}
+
+	static HttpServletRequest withUser(HttpServletRequest request, @Nullable String name) {
+		return (name == null) ? request : new HttpServletRequestWrapper(request) {
 
 			@Override
-			public @Nullable Principal getUserPrincipal() {
-				return (name != null) ? () -> name : null;
+			public Principal getUserPrincipal() {
+				return () -> name;
 			}
 
-		}, response);
+		};
 	}
 
 }

@@ -7,7 +7,6 @@ import java.util.Arrays;
 import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.StartFailure;
 import io.github.ratelimit.spring.StarterRunners;
-import io.github.ratelimit.spring.annotation.RateLimited;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -16,7 +15,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
-import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -28,11 +26,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(OutputCaptureExtension.class)
 class InvalidIdentifierPropertiesTests {
 
-	private static final String RULE = "must be ip, user, header:NAME, cookie:NAME, path, method, global, or several of them joined by '+'.";
+	private static final String RULE = "must be ip, user, header:NAME, cookie:NAME, query:NAME, path, method, global, or several of them joined by '+'.";
 
 	private static final String BLOCK_RULE = "must be an address or a block of addresses, such as 10.0.0.0/8 or 2001:db8::/32; names are not looked up.";
 
-	private static final String NAME_RULE = "must be letters, digits, dots, underscores and hyphens, and none of [cookie, deny, global, header, ip, method, path, skip, user].";
+	private static final String NAME_RULE = "must be letters, digits, dots, underscores and hyphens, and none of [cookie, deny, global, header, ip, method, path, query, skip, user].";
 
 	private static final String ALL_RULE = "must not be all addresses, because any client could then send the header, and choose by which address it is counted; name your own proxies only, such as 10.0.0.0/8.";
 
@@ -41,8 +39,8 @@ class InvalidIdentifierPropertiesTests {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '"',
 			textBlock = """
-					identifiers.tenant=T(Math).E + #principal | identifiers.tenant | T(Math).E + #principal | Invalid expression (T(Math).E + #principal): T(Math) is not allowed; it may only read properties and methods of the variables #principal and #request.
-					identifiers.tenant='acme'       | identifiers.tenant | 'acme' | Invalid expression ('acme'): must use #request or #principal, or it would be the same for everybody.
+					identifiers.tenant=T(Math).E + #principal | identifiers.tenant | T(Math).E + #principal | Invalid expression (T(Math).E + #principal): T(Math) is not allowed; it may only read properties and methods of the variables #principal, #query and #request.
+					identifiers.tenant='acme'       | identifiers.tenant | 'acme' | Invalid expression ('acme'): must use #request, #query or #principal, or it would be the same for everybody.
 					identifiers.tenant=             | identifiers.tenant | ""     | Invalid expression (): is empty; in YAML, # begins a comment unless the expression is in quotes.
 					identifiers.ip=#principal.name  | identifiers.ip     | #principal.name | Invalid name of an identifier (ip): NAME_RULE
 					identifiers.skip=#principal.name | identifiers.skip  | #principal.name | Invalid name of an identifier (skip): NAME_RULE
@@ -61,11 +59,6 @@ class InvalidIdentifierPropertiesTests {
 					policies.api.missing-identifier=ip+     | policies.api.missing-identifier | ip+     | Must be skip, deny, or an identifier. Invalid identifier (ip+): RULE
 					policies.api.missing-identifier=tenant  | policies.api.missing-identifier | tenant  | Must be skip, deny, or an identifier. Invalid identifier (tenant): RULE
 					policies.api.missing-identifier=        | policies.api.missing-identifier | ""      | Invalid missing identifier (): must be skip, deny, or an identifier such as ip.
-					policies.api.missing-identifier=deny    | policies.api.missing-identifier | deny    | Has no effect, because no request lacks the identifiers [ip].
-					policies.api.missing-identifier=skip    | policies.api.missing-identifier | skip    | Has no effect, because no request lacks the identifiers [ip].
-					policies.api.missing-identifier=global  | policies.api.missing-identifier | global  | Has no effect, because no request lacks the identifiers [ip].
-					policies.api.missing-identifier=header:X-User;policies.api.identifiers=ip+method | policies.api.missing-identifier | header:X-User | Has no effect, because no request lacks the identifiers [ip+method].
-					policies.api.missing-identifier=deny;policies.api.identifiers=global,ip | policies.api.missing-identifier | deny | Has no effect, because no request lacks the identifiers [global, ip].
 					ip.ipv6-prefix=0                | ip.ipv6-prefix | 0   | Invalid IPv6 prefix (0): must be from 32 to 128 bits.
 					ip.ipv6-prefix=31               | ip.ipv6-prefix | 31  | Invalid IPv6 prefix (31): must be from 32 to 128 bits.
 					ip.ipv6-prefix=129              | ip.ipv6-prefix | 129 | Invalid IPv6 prefix (129): must be from 32 to 128 bits.
@@ -76,8 +69,8 @@ class InvalidIdentifierPropertiesTests {
 					ip.trusted-proxies=0.0.0.0/1,128.0.0.0/1 | ip.trusted-proxies | [0.0.0.0/1, 128.0.0.0/1] | Invalid trusted proxies [0.0.0.0/1, 128.0.0.0/1]: ALL_RULE
 					allow[0]=user:admin;allow[1]=ip:example.com | allow[1] | ip:example.com | Invalid address (example.com): BLOCK_RULE
 					deny[0]=user:admin;deny[1]=ip:example.com   | deny[1]  | ip:example.com | Invalid address (example.com): BLOCK_RULE
-					allow=user:admin,path:/api      | allow | path:/api | Invalid entry: must be of ip, user, header:NAME, cookie:NAME or an identifier of your own, not of path.
-					deny=user:admin,path:/api       | deny  | path:/api | Invalid entry: must be of ip, user, header:NAME, cookie:NAME or an identifier of your own, not of path.
+					allow=user:admin,path:/api      | allow | path:/api | Invalid entry: must be of ip, user, header:NAME, cookie:NAME, query:NAME or an identifier of your own, not of path.
+					deny=user:admin,path:/api       | deny  | path:/api | Invalid entry: must be of ip, user, header:NAME, cookie:NAME, query:NAME or an identifier of your own, not of path.
 					""")
 	void startFailsWhenPropertyIsWrong(String properties, String property, String value, String reason) {
 		String rule = reason.replace("BLOCK_RULE", BLOCK_RULE)
@@ -136,27 +129,19 @@ class InvalidIdentifierPropertiesTests {
 				this.runner.withBean("plan", IdentifierResolver.class, () -> (request) -> "x")
 					.withPropertyValues("ratelimit.identifiers.tenant=#principal.claims['tenant']"),
 				property, "tenent",
-				"Invalid identifier (tenent): must be ip, user, header:NAME, cookie:NAME, path, method, global, plan, tenant, or several of them joined by '+'. Did you mean 'tenant'?",
+				"Invalid identifier (tenent): must be ip, user, header:NAME, cookie:NAME, query:NAME, path, method, global, plan, tenant, or several of them joined by '+'. Did you mean 'tenant'?",
 				"ratelimit.policies.api.limits=10/s", property + "=tenent");
 	}
 
 	@Test
-	void ruleForMissingIdentifierMayBeForAnAnnotationAlone() {
-		this.runner.withBean(Keyed.class)
-			.withPropertyValues("ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.missing-identifier=deny")
-			.run((context) -> assertThat(context).hasNotFailed());
-	}
-
-	@Test
-	void startFailsWhenThereAreNoRequestsThatCouldLackAnIdentifier() {
+	void startFailsWhenNoRequestCouldLackAnIdentifier() {
 		StarterRunners.nonWeb()
 			.withPropertyValues("ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.identifiers=user",
 					"ratelimit.policies.api.missing-identifier=deny")
 			.run((context) -> assertThat(StartFailure.refusal(context)).satisfies((ex) -> {
 				assertThat(ex.getName()).isEqualTo("ratelimit.policies.api.missing-identifier");
 				assertThat(ex.getValue()).isEqualTo("deny");
-				assertThat(ex.getReason())
-					.isEqualTo("Conditions on requests can be used only in a Servlet web application.");
+				assertThat(ex.getReason()).isEqualTo("Has an effect only in a Servlet web application.");
 			}));
 	}
 
@@ -199,24 +184,6 @@ class InvalidIdentifierPropertiesTests {
 		});
 	}
 
-	@Test
-	void warningNamesPoliciesThatLimitAllowedUsers(CapturedOutput output) {
-		this.runner
-			.withPropertyValues("ratelimit.allow=user:admin", "ratelimit.policies.one.limits=1/s",
-					"ratelimit.policies.one.paths=/**", "ratelimit.policies.two.limits=1/s",
-					"ratelimit.policies.two.paths=/**", "ratelimit.policies.two.identifiers=user")
-			.run((context) -> assertThat(output).contains(
-					"Some entries of ratelimit.allow are known only after the login, but the policies [one] count before it. What such clients use of them is refunded, but they are denied while it is used up"));
-	}
-
-	@Test
-	void thereIsNoWarningWhenAllowedClientsAreKnownBefore(CapturedOutput output) {
-		this.runner
-			.withPropertyValues("ratelimit.allow=ip:::1", "ratelimit.policies.one.limits=1/s",
-					"ratelimit.policies.one.paths=/**")
-			.run((context) -> assertThat(output).doesNotContain("ratelimit.allow"));
-	}
-
 	private void assertRejected(String property, @Nullable Object value, String reason, String... properties) {
 		assertRejected(this.runner, property, value, reason, properties);
 	}
@@ -231,14 +198,6 @@ class InvalidIdentifierPropertiesTests {
 		StringWriter trace = new StringWriter();
 		failure.printStackTrace(new PrintWriter(trace));
 		return trace.toString();
-	}
-
-	static class Keyed {
-
-		@RateLimited(policy = "api", identifiers = "header:X-Key")
-		public void call() {
-		}
-
 	}
 
 }

@@ -6,9 +6,9 @@ import java.util.stream.Stream;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.SlidingWindow;
-import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.StartFailure;
 import io.github.ratelimit.spring.StarterRunners;
+import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,7 +50,7 @@ class InvalidPolicyOptionsTests {
 					policies.api.paths=/api/a,/b/c;policies.api.exclude=/api/**;exclude=/b/** | policies.api.paths | All of these are excluded, by [/b/**, /api/**]
 					policies.api.when=                                       | policies.api.when    | Invalid expression (): is empty; in YAML, # begins a comment
 					policies.api.when=#request.                              | policies.api.when    | Invalid expression (#request.): EL1
-					policies.api.when=#req.secure                            | policies.api.when    | Invalid expression (#req.secure): #req is not allowed; it may only read properties and methods of the variables #principal and #request
+					policies.api.when=#req.secure                            | policies.api.when    | Invalid expression (#req.secure): #req is not allowed; it may only read properties and methods of the variables #principal, #query and #request
 					policies.api.unless=request.secure                       | policies.api.unless  | Invalid expression (request.secure): request does not follow a variable
 					policies.api.unless=#request.secured                     | policies.api.unless  | Invalid expression (#request.secured): there is no property 'secured' in jakarta.servlet.http.HttpServletRequest, the nearest is 'secure'.
 					policies.api.when=T(java.lang.System).exit(0)            | policies.api.when    | T(java.lang.System) is not allowed
@@ -58,7 +58,7 @@ class InvalidPolicyOptionsTests {
 					policies.api.when=#request.setAttribute('a', 'b') == null && (#request.method = 'GET') | policies.api.when | is not allowed
 					policies.api.when=#principal.admin                       | policies.api.when    | Invalid condition (#principal.admin): must not use the user, who is not known before the login; plans and ratelimit.allow can.
 					policies.api.unless=#request.isUserInRole('ADMIN')       | policies.api.unless  | must not use the user
-					policies.api.when=true                                   | policies.api.when    | Invalid condition (true): must use #request, or it would be the same for all requests.
+					policies.api.when=true                                   | policies.api.when    | Invalid condition (true): must use #request or #query, or it would be the same for all requests.
 					policies.api.when=#request.method                        | policies.api.when    | Invalid condition (#request.method): must be true or false, but is a String.
 					rejection.status=399                                     | rejection.status     | Must be from 400 to 599
 					rejection.status=600                                     | rejection.status     | Must be from 400 to 599

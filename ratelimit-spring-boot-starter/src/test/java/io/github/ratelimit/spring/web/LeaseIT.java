@@ -11,7 +11,7 @@ import io.github.ratelimit.algorithm.FirstRequestWindow;
 import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.spring.OwnRedis;
 import io.github.ratelimit.spring.actuate.RateLimitsEndpoint;
-import io.github.ratelimit.spring.policy.PolicyDecisions;
+import io.github.ratelimit.spring.decide.Decider;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -88,7 +88,7 @@ class LeaseIT {
 	}
 
 	private static Source peek(TestApplication application) {
-		return application.bean(PolicyDecisions.class).outage().peek(RateLimitRequest.of(POLICY, CLIENT)).source();
+		return application.bean(Decider.class).outage().peek(RateLimitRequest.of(POLICY, CLIENT)).source();
 	}
 
 	/** What Redis has counted, apart from the application. */
@@ -101,11 +101,12 @@ class LeaseIT {
 	}
 
 	private TestApplication start() {
-		return TestApplication.startWithOwnLimiter(TestApplication.Served.class,
-				"ratelimit.redis.url=redis://127.0.0.1:" + this.redis.port(), "ratelimit.redis.timeout=20s",
-				"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=" + QUOTA + "/d",
-				"ratelimit.policies.api.algorithm=first-request-window", "ratelimit.policies.api.lease=10s",
-				"management.endpoints.web.exposure.include=ratelimits");
+		return TestApplication.startWithOwnLimiter(TestApplication.Served.class, """
+				ratelimit:
+				  redis: { url: 'redis://127.0.0.1:%d', timeout: 20s }
+				  policies.api: { paths: /api, limits: %d/d, algorithm: first-request-window, lease: 10s }
+				management.endpoints.web.exposure.include: ratelimits
+				""".formatted(this.redis.port(), QUOTA));
 	}
 
 }

@@ -5,7 +5,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import javax.crypto.SecretKey;
@@ -45,7 +44,6 @@ import org.springframework.security.web.authentication.AuthenticationEntryPointF
 import org.springframework.security.web.authentication.HttpStatusEntryPoint;
 import org.springframework.security.web.authentication.UsernamePasswordAuthenticationFilter;
 import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.filter.OncePerRequestFilter;
 
@@ -66,20 +64,9 @@ class LoginApplication {
 
 	static final AtomicInteger refunds = new AtomicInteger();
 
-	static final Semaphore arrived = new Semaphore(0);
-
-	static final Semaphore mayGoOn = new Semaphore(0);
-
-	@GetMapping({ "/basic", "/bearer", "/own", "/tariff", "/twice", "/named", "/only" })
+	@GetMapping({ "/basic", "/bearer", "/own", "/tariff", "/twice", "/named", "/only", "/guarded" })
 	String get() {
 		return "served";
-	}
-
-	@GetMapping("/held/{status}")
-	void hold(@PathVariable int status, HttpServletResponse response) throws InterruptedException {
-		arrived.release();
-		mayGoOn.acquire();
-		response.setStatus(status);
 	}
 
 	@Bean

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.redis.RedisRateLimiter;
@@ -17,8 +18,6 @@ import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.RedisClient;
 
 import org.springframework.boot.test.system.CapturedOutput;
@@ -49,11 +48,10 @@ class OutageIT {
 			assertThat(application.get("/api").headers().allValues("X-Rate-Limit-Remaining")).containsExactly("0");
 			assertThat(application.get("/api").statusCode()).isEqualTo(429);
 			assertThat(output).doesNotContain(WARNING);
+			long before = warnings(output).count();
 			redis.stop();
 			assertAllowedWithoutLimits(application);
-			assertThat(output.getOut().lines().filter((line) -> line.contains("WARN"))).singleElement()
-				.asString()
-				.contains(WARNING);
+			assertThat(warnings(output).skip(before)).singleElement().asString().contains(WARNING);
 			// Or else the client that was denied would be so for another second.
 		}, "ratelimit.policies.api.on-store-failure=allow", "ratelimit.denial-cache.enabled=false");
 	}
@@ -124,31 +122,27 @@ class OutageIT {
 
 	@Test
 	void instancesAreThoseOfBeanWhenThereIsOne() {
-		try (TestApplication application = TestApplication.startWithOwnLimiter(ScaledApplication.class,
-				"ratelimit.redis.url=redis://127.0.0.1:" + TestRedis.freePort(), "ratelimit.policies.api.paths=/api",
+		withApplication(ScaledApplication.class, TestRedis.freePort(), "2s",
+				(application) -> assertThat(application.statuses(3, "/api")).containsExactly(200, 200, 429),
 				"ratelimit.policies.api.limits=10/d", "ratelimit.policies.api.on-store-failure=local",
-				"ratelimit.instances=3")) {
-			assertThat(application.get("/api").statusCode()).isEqualTo(200);
-			assertThat(application.get("/api").statusCode()).isEqualTo(200);
-			assertThat(application.get("/api").statusCode()).isEqualTo(429);
-		}
+				"ratelimit.instances=3");
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = { "/api", "/annotated" })
-	void requestsAreLimitedLocallyWhenLimiterOfApplicationFails(String path) {
-		try (TestApplication application = TestApplication.startWithOwnLimiter(OwnLimiterApplication.class,
-				"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=1/d")) {
-			assertThat(application.get(path).statusCode()).isEqualTo(200);
-			assertThat(application.get(path).statusCode()).isEqualTo(429);
-		}
+	@Test
+	void requestsAreLimitedLocallyWhenLimiterOfApplicationFails() {
+		withApplication(OwnLimiterApplication.class, TestRedis.freePort(), "2s", (application) -> {
+			assertThat(application.statuses(2, "/api")).containsExactly(200, 429);
+			assertThat(application.statuses(2, "/annotated")).containsExactly(200, 429);
+		});
+	}
+
+	private static Stream<String> warnings(CapturedOutput output) {
+		return output.getOut().lines().filter((line) -> line.contains("WARN"));
 	}
 
 	private static void assertAllowedWithoutLimits(TestApplication application) {
 		for (int i = 0; i < 5; i++) {
-			long start = System.nanoTime();
 			HttpResponse<String> response = application.get("/api");
-			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(SOON);
 			assertThat(response.statusCode()).isEqualTo(200);
 			assertThat(response.body()).isEqualTo("served");
 			assertThat(response.headers().map()).doesNotContainKeys("ratelimit", "ratelimit-policy",
@@ -158,11 +152,18 @@ class OutageIT {
 
 	private static void withApplication(int port, String timeout, Consumer<TestApplication> test,
 			String... properties) {
-		List<String> all = new ArrayList<>(
-				List.of("ratelimit.redis.url=redis://127.0.0.1:" + port, "ratelimit.redis.timeout=" + timeout,
-						"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=1/d"));
+		withApplication(Application.class, port, timeout, test, properties);
+	}
+
+	private static void withApplication(Class<?> configuration, int port, String timeout,
+			Consumer<TestApplication> test, String... properties) {
+		List<String> all = new ArrayList<>(List.of("""
+				ratelimit:
+				  redis: { url: 'redis://127.0.0.1:%d', timeout: %s }
+				  policies.api: { paths: /api, limits: 1/d }
+				""".formatted(port, timeout)));
 		all.addAll(List.of(properties));
-		try (TestApplication application = TestApplication.startWithOwnLimiter(Application.class,
+		try (TestApplication application = TestApplication.startWithOwnLimiter(configuration,
 				all.toArray(String[]::new))) {
 			test.accept(application);
 		}

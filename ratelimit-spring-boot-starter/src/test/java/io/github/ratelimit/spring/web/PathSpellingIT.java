@@ -1,10 +1,5 @@
 package io.github.ratelimit.spring.web;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -12,6 +7,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 
+import io.github.ratelimit.spring.OpenApplication;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -21,8 +17,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -68,6 +62,13 @@ class PathSpellingIT {
 	/** Ends of paths. */
 	private static final List<String> ENDS = List.of("", "/", "//", "/.", "/..", "/;", "/;a=b", ";a=b", ";", "%2f",
 			"/%2e", "/x/..", "/x/../", "?", "?/../x", "#", "%20", "%00", ".", "/%20", "\\", "%5c");
+
+	/** Spellings of a file. */
+	private static final List<String> FILES = List.of("/api/file.txt", "/api%2ffile.txt", "/api%2Ffile.txt",
+			"/api//file.txt", "//api/file.txt", "/api\\file.txt", "/api%5cfile.txt", "/api%5Cfile.txt",
+			"/other/../api/file.txt", "/other%2f..%2fapi/file.txt", "/api/%2e/file.txt", "/api;a=b/file.txt",
+			"/api%2f%2ffile.txt", "%2fapi/file.txt", "/%2fapi/file.txt", "/%2f/api%2ffile.txt", "/\\api/file.txt",
+			"/%5capi%5cfile.txt", "/ap%69%2ffile.txt", "/api%2f./file.txt", "/api%2f%2e/file.txt");
 
 	/** One of how many spellings with two oddities is tried; all with -Pnightly. */
 	private static final int SHARE = Integer.getInteger("ratelimit.spellings.share", 4);
@@ -149,10 +150,32 @@ class PathSpellingIT {
 	}
 
 	@Test
-	void noSpellingGetsAroundLimitNorIsOfExcludedPathBehindServletPath() {
+	void noExcludedSpellingGetsAroundLimitBehindServletPath() {
 		assertNoneGetsAround(Lenient.class, "/app", "spring.mvc.servlet.path=/app",
 				"ratelimit.policies.other.paths=/app/**",
 				"ratelimit.policies.other.exclude=" + EXCLUDED + ",/app/x/**,/app/*/x/**,/app/;/**");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "decode", "passthrough" })
+	void noSpellingThatReachesFileGetsAroundLimit(String slashes) {
+		List<String> free = new ArrayList<>();
+		int reached = 0;
+		try (TestApplication application = TestApplication.start(this.container, LenientFiles.class,
+				"test.slashes=" + slashes, "ratelimit.policies.files: { paths: /api/**, limits: 1000/d }",
+				"spring.web.resources.static-locations=classpath:/io/github/ratelimit/spring/web/static/")) {
+			for (String spelling : FILES) {
+				application.forget();
+				if (application.sendRaw("GET " + spelling).contains("the limited file")) {
+					reached++;
+					if (application.decisions() == 0) {
+						free.add(spelling);
+					}
+				}
+			}
+		}
+		assertThat(free).isEmpty();
+		assertThat(reached).isGreaterThan(3);
 	}
 
 	/** Each policy must count, also the other one if it has paths. */
@@ -175,7 +198,7 @@ class PathSpellingIT {
 			for (String spelling : spellings(prefix, (configuration.getName() + this.container + prefix).hashCode())) {
 				Handlers.reached.set(0);
 				application.forget();
-				send(application.port(), spelling);
+				assertThat(application.sendRaw("GET " + spelling)).as(spelling).startsWith("HTTP/1.1 ");
 				if (Handlers.reached.get() > 0) {
 					reached++;
 					policies.stream()
@@ -186,22 +209,6 @@ class PathSpellingIT {
 			assertThat(free).isEmpty();
 		}
 		assertThat(reached).isGreaterThan(10);
-	}
-
-	/** Sends a request whose path no client would send, and waits for its end. */
-	private static void send(int port, String path) {
-		try (Socket socket = new Socket("127.0.0.1", port)) {
-			socket.getOutputStream()
-				.write("GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".formatted(path)
-					.getBytes(StandardCharsets.UTF_8));
-			try (InputStream input = socket.getInputStream()) {
-				assertThat(new String(input.readAllBytes(), StandardCharsets.UTF_8)).as("%s", path)
-					.startsWith("HTTP/1.1 ");
-			}
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(path, ex);
-		}
 	}
 
 	@RestController
@@ -223,9 +230,7 @@ class PathSpellingIT {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(
-			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@OpenApplication
 	static class Application {
 
 		@Bean
@@ -236,9 +241,7 @@ class PathSpellingIT {
 	}
 
 	/** The container finds a servlet by the decoded path. */
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(
-			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@OpenApplication
 	static class OtherServlet {
 
 		@Bean
@@ -282,6 +285,12 @@ class PathSpellingIT {
 
 	@Import(Container.Lenience.class)
 	static class Lenient extends Application {
+
+	}
+
+	@OpenApplication
+	@Import(Container.Lenience.class)
+	static class LenientFiles {
 
 	}
 

@@ -1,18 +1,16 @@
 package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpResponse;
-import java.time.Duration;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Block;
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
-import io.github.ratelimit.spring.ConfiguredPolicies;
-import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.actuate.RateLimitsEndpoint;
-import io.github.ratelimit.spring.policy.BeforeLogin;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import io.github.ratelimit.test.TestRedis;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.junit.jupiter.api.Test;
@@ -39,19 +37,14 @@ class PenaltyIT {
 
 	private static final Identifier HOST = Identifier.ip("127.0.0.1");
 
-	/** Much longer than anything takes. */
-	private static final Duration SOON = Duration.ofSeconds(30);
-
 	private static final String REASON = "denied 20 times in 1m by policy 'login'";
 
 	/** The recipe for logins. */
 	@Test
 	void whoGoesOnAfterTooManyWrongPasswordsIsBlocked(CapturedOutput output) {
 		try (TestApplication application = start("ratelimit.denial-cache.enabled=false")) {
-			for (int wrong = 0; wrong < 5; wrong++) {
-				assertThat(application.get("/login", "X-Password", "right").statusCode()).isEqualTo(200);
-				assertThat(application.get("/login").statusCode()).isEqualTo(401);
-			}
+			assertThat(application.statuses(5, "/login", "X-Password", "right")).containsOnly(200);
+			assertThat(application.statuses(5, "/login")).containsOnly(401);
 			for (int denied = 0; denied < 19; denied++) {
 				assertThat(application.get("/login").body()).contains("quota-exceeded");
 			}
@@ -78,14 +71,11 @@ class PenaltyIT {
 	@Test
 	void denialsFromMemoryCount() {
 		try (TestApplication application = start()) {
-			for (int request = 0; request < 5 + 20; request++) {
-				application.get("/login");
-			}
-			await().atMost(SOON)
-				.untilAsserted(() -> assertThat(application.bean(BlockList.class).blocks()).singleElement()
-					.extracting(Block::identifier, Block::reason)
-					.containsExactly(HOST, REASON));
-			await().atMost(SOON)
+			application.statuses(5 + 20, "/login");
+			await().untilAsserted(() -> assertThat(application.bean(BlockList.class).blocks()).singleElement()
+				.extracting(Block::identifier, Block::reason)
+				.containsExactly(HOST, REASON));
+			await()
 				.untilAsserted(() -> assertThat(application.get("/login").body()).contains("abnormal-usage-detected"));
 			assertThat(penalties(application, "login", "enforce")).isOne();
 		}
@@ -95,13 +85,9 @@ class PenaltyIT {
 	void clientsThatAreNeverLimitedAreNeverPenalized() {
 		try (TestApplication application = start("ratelimit.denial-cache.enabled=false",
 				"ratelimit.allow=header:X-Api-Key:trusted")) {
-			for (int request = 0; request < 50; request++) {
-				assertThat(application.get("/login", "X-Api-Key", "trusted").statusCode()).isEqualTo(401);
-			}
+			assertThat(application.statuses(50, "/login", "X-Api-Key", "trusted")).containsOnly(401);
 			assertThat(application.bean(BlockList.class).blocks()).isEmpty();
-			for (int request = 0; request < 25; request++) {
-				application.get("/login");
-			}
+			application.statuses(25, "/login");
 			assertThat(application.bean(BlockList.class).blocks()).hasSize(1);
 			assertThat(application.get("/login", "X-Api-Key", "trusted").statusCode()).isEqualTo(401);
 		}
@@ -123,19 +109,14 @@ class PenaltyIT {
 	}
 
 	@Test
-	void plansHaveThePenaltyOfTheirPolicyAndSoHaveRequestsBeforeTheLogin() {
+	void plansHaveThePenaltyOfTheirPolicy() {
 		try (TestApplication application = start("ratelimit.policies.login.plans.pro.limits=7/15m",
 				"ratelimit.plan='pro'")) {
 			IdentifiedPolicy login = application.bean(ConfiguredPolicies.class).find("login").orElseThrow();
-			Policy before = BeforeLogin.of(login.policy());
 			assertThat(login.policies()).hasSize(2)
 				.extracting(Policy::penalty)
-				.containsOnly(before.penalty())
+				.containsOnly(login.policy().penalty())
 				.doesNotContainNull();
-			application.bean(BlockList.class).block(HOST, before.name(), SOON, REASON);
-			RateLimitsEndpoint endpoint = application.bean(RateLimitsEndpoint.class);
-			assertThat(endpoint.delete("blocks", "ip:127.0.0.1", before.name()).getStatus()).isEqualTo(200);
-			assertThat(application.bean(BlockList.class).blocks()).isEmpty();
 		}
 	}
 
@@ -149,14 +130,15 @@ class PenaltyIT {
 	}
 
 	private static TestApplication start(String... properties) {
-		return TestApplication.startWithOwnLimiter(Application.class, Stream.concat(
-				Stream.of("ratelimit.redis.url=" + TestRedis.uri(), "ratelimit.key-prefix=" + TestRedis.newKeyPrefix(),
-						"management.endpoints.web.exposure.include=ratelimits",
-						"management.endpoint.ratelimits.access=unrestricted", "ratelimit.policies.login.paths=/login",
-						"ratelimit.policies.login.limits=5/15m", "ratelimit.policies.login.count-when=status in [401]",
-						"ratelimit.policies.login.penalty.after=20", "ratelimit.policies.login.penalty.within=1m",
-						"ratelimit.policies.login.penalty.block=15m", "ratelimit.policies.login.penalty.up-to=24h"),
-				Stream.of(properties))
+		return TestApplication.startWithOwnLimiter(Application.class, Stream.concat(Stream.of("""
+				ratelimit:
+				  redis.url: %s
+				  key-prefix: '%s'
+				  policies.login: { paths: /login, limits: 5/15m, count-when: 'status in [401]',
+				    penalty: { after: 20, within: 1m, block: 15m, up-to: 24h } }
+				management.endpoints.web.exposure.include: ratelimits
+				management.endpoint.ratelimits.access: unrestricted
+				""".formatted(TestRedis.uri(), TestRedis.newKeyPrefix())), Stream.of(properties))
 			.toArray(String[]::new));
 	}
 

@@ -1,39 +1,40 @@
 package io.github.ratelimit.spring.web;
 
+import io.github.ratelimit.spring.LimitHeaders;
+import io.github.ratelimit.spring.decide.Decided;
+import io.github.ratelimit.spring.decide.PolicyCharge;
+import io.github.ratelimit.spring.web.answer.StatusHeaders;
+
 import java.time.InstantSource;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
-import java.util.function.Consumer;
-import java.util.function.Function;
+import java.util.TreeSet;
+import java.util.function.Supplier;
 
 import io.github.ratelimit.BlockList;
-import io.github.ratelimit.Decision;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.RequestHistory;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.redis.PipelineRateLimiter;
 import io.github.ratelimit.redis.RedisConnections;
 import io.github.ratelimit.redis.RedisRateLimiter;
-import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.StartFailure;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.spring.policy.AnnotatedPolicies;
-import io.github.ratelimit.spring.policy.PolicyEnforcer;
-import io.github.ratelimit.spring.policy.PolicyUse;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.policy.RateLimitNonWebAutoConfiguration;
-import io.github.ratelimit.spring.policy.RateLimitProperties;
+import io.github.ratelimit.spring.config.AnnotatedPolicies;
+import io.github.ratelimit.spring.config.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.config.RateLimitNonWebAutoConfiguration;
+import io.github.ratelimit.spring.config.RateLimitProperties;
+import io.github.ratelimit.spring.decide.PolicyEnforcer;
+import io.github.ratelimit.spring.decide.PolicyUse;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.converter.ConvertWith;
-import org.junit.jupiter.params.converter.SimpleArgumentConverter;
 import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
@@ -99,26 +100,6 @@ class RateLimitAutoConfigurationTests {
 				.doesNotHaveBean(PolicyEnforcer.class)
 				.doesNotHaveBean(UnifiedJedis.class)
 				.doesNotHaveBean(FilterRegistrationBean.class));
-	}
-
-	@Test
-	void policiesAreRead() {
-		this.runner
-			.withPropertyValues("ratelimit.policies.api.limits=10/s,120/m",
-					"ratelimit.policies.api.identifiers=ip,user", "ratelimit.policies.api.algorithm=fixed-window",
-					"ratelimit.policies.other.limits=1/d", "ratelimit.defaults.identifiers=global")
-			.run((context) -> {
-				ConfiguredPolicies policies = context.getBean(ConfiguredPolicies.class);
-				assertThat(policies.find("api")).hasValueSatisfying((policy) -> {
-					assertThat(policy.policy().limits()).hasToString("[10/s, 120/m]");
-					assertThat(policy.policy().algorithm().name()).isEqualTo("fixed-window");
-					assertThat(policy.identifiers()).containsExactly("ip", "user");
-				});
-				assertThat(policies.find("other")).hasValueSatisfying((policy) -> {
-					assertThat(policy.policy().algorithm().name()).isEqualTo("sliding-window");
-					assertThat(policy.identifiers()).containsExactly("global");
-				});
-			});
 	}
 
 	@Test
@@ -244,7 +225,7 @@ class RateLimitAutoConfigurationTests {
 	}
 
 	@Test
-	void onlyMethodsAreLimitedWhenThereIsNoWebAtAll() {
+	void onlyMethodsAreLimitedWithoutAnyWeb() {
 		this.nonWebRunner
 			.withClassLoader(new FilteredClassLoader("jakarta.servlet", "org.springframework.web",
 					"org.springframework.boot.web", "tools.jackson"))
@@ -274,25 +255,16 @@ class RateLimitAutoConfigurationTests {
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
-			draft, x-rate-limit | RateLimit-Policy, RateLimit, X-Rate-Limit-Limit, X-Rate-Limit-Remaining
+			draft, x-rate-limit | RateLimit, RateLimit-Policy, X-Rate-Limit-Limit, X-Rate-Limit-Remaining
 			x-rate-limit        | X-Rate-Limit-Limit, X-Rate-Limit-Remaining
 			x-ratelimit         | X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset
 			none                | ''
 			''                  | ''
 			""")
-	void headersAreThoseOfStyles(String styles, @ConvertWith(ListConverter.class) List<String> names) {
+	void headersAreThoseOfStyles(String styles, String names) {
 		this.runner.withPropertyValues("ratelimit.headers.styles=" + styles)
-			.run((context) -> assertThat(context.getBean(LimitHeaders.class).names())
-				.containsExactlyInAnyOrderElementsOf(names));
-	}
-
-	static class ListConverter extends SimpleArgumentConverter {
-
-		@Override
-		protected Object convert(@Nullable Object source, Class<?> targetType) {
-			return Arrays.stream(((String) source).split(", *")).filter((name) -> !name.isEmpty()).toList();
-		}
-
+			.run((context) -> assertThat(String.join(", ", new TreeSet<>(context.getBean(LimitHeaders.class).names())))
+				.isEqualTo(names));
 	}
 
 	@Test
@@ -308,7 +280,7 @@ class RateLimitAutoConfigurationTests {
 		this.nonWebRunner
 			.withPropertyValues("ratelimit.policies.api.limits=1/s", "ratelimit.policies.api.paths=/api/**")
 			.run((context) -> StartFailure.assertRefused(context, "ratelimit.policies.api.paths", List.of("/api/**"),
-					"Paths can be limited only in a Servlet web application."));
+					"Has an effect only in a Servlet web application."));
 	}
 
 	private static RateLimiter memory() {
@@ -345,9 +317,14 @@ class RateLimitAutoConfigurationTests {
 		private int calls;
 
 		@Override
-		public Function<Consumer<Runnable>, Decision> prepare(List<PolicyUse> uses) {
+		public Supplier<Decided> prepare(List<PolicyUse> uses) {
 			this.calls++;
-			return (atEnd) -> new Decision(true, List.of());
+			return () -> Decided.UNLIMITED;
+		}
+
+		@Override
+		public Optional<PolicyCharge> charge(PolicyUse use) {
+			return Optional.empty();
 		}
 
 		@Override

@@ -63,8 +63,8 @@ class RateLimitExceededFilterTests {
 	}
 
 	private static void serve(MockHttpServletRequest request, Chain chain) throws IOException, ServletException {
-		new RateLimitExceededFilter(RejectionsTests.responses(), RejectionsTests.decisions()).doFilter(request,
-				new MockHttpServletResponse(), (same, response) -> chain.run());
+		new RateLimitExceededFilter(RejectionsTests.responses(), RejectionsTests.decisions(), (any) -> (name) -> null)
+			.doFilter(request, new MockHttpServletResponse(), (same, response) -> chain.run());
 	}
 
 	@FunctionalInterface

@@ -1,5 +1,11 @@
 package io.github.ratelimit.spring.web;
 
+import io.github.ratelimit.spring.SecurityFilters;
+import io.github.ratelimit.spring.web.answer.Rejections;
+import io.github.ratelimit.spring.web.answer.Answer;
+import io.github.ratelimit.spring.web.answer.StatusHeaders;
+import io.github.ratelimit.spring.web.cors.ApplicationCors;
+
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -22,9 +28,10 @@ import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.Rejection.Reason;
 import io.github.ratelimit.spring.RejectionHandler;
-import io.github.ratelimit.spring.policy.PolicyDecisions;
-import io.github.ratelimit.spring.policy.RateLimitProperties.RejectionProperties;
+import io.github.ratelimit.spring.decide.Decider;
+import io.github.ratelimit.spring.config.RateLimitProperties.RejectionProperties;
 import io.github.ratelimit.test.ManualClock;
+import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletOutputStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -54,6 +61,8 @@ class RejectionsTests {
 			Limit.parse("10/m"));
 
 	private static final int NEVER = -1;
+
+	private static final Answer DENIED = new Answer(Reason.DENIED, decision(1, 1));
 
 	@ParameterizedTest
 	@CsvSource({ "1, 1", "999999, 1", "1000000, 1", "1000001, 2", "59999999, 60", "60000000, 60" })
@@ -120,13 +129,10 @@ class RejectionsTests {
 			}
 
 		};
-		assertThatIOException()
-			.isThrownBy(
-					() -> rejections(null).write(Reason.DENIED, decision(1, 1), new MockHttpServletRequest(), response))
+		assertThatIOException().isThrownBy(() -> rejections(null).write(DENIED, new MockHttpServletRequest(), response))
 			.withMessage("Broken pipe");
-		StaticWebApplicationContext context = new StaticWebApplicationContext();
-		assertThat(new RateLimitExceededResolver(responses(), context).resolveException(new MockHttpServletRequest(),
-				response, null, new RateLimitExceededException(decision(1, 1))))
+		assertThat(resolver().resolveException(new MockHttpServletRequest(), response, null,
+				new RateLimitExceededException(decision(1, 1))))
 			.isNotNull();
 	}
 
@@ -135,7 +141,7 @@ class RejectionsTests {
 		MockHttpServletResponse response = new MockHttpServletResponse();
 		RateLimitExceededException denied = new RateLimitExceededException(decision(1, 1));
 		assertThatExceptionOfType(RateLimitExceededException.class)
-			.isThrownBy(() -> new RateLimitExceededFilter(responses(), decisions())
+			.isThrownBy(() -> new RateLimitExceededFilter(responses(), decisions(), (request) -> (name) -> null)
 				.doFilter(new MockHttpServletRequest(), response, (request, same) -> {
 					same.getWriter().write("begun");
 					same.flushBuffer();
@@ -147,9 +153,28 @@ class RejectionsTests {
 	}
 
 	@Test
+	void errorThatIsOnItsWayIsTheAnswer() throws IOException, ServletException {
+		MockHttpServletResponse response = new MockHttpServletResponse();
+		response.sendError(400);
+		RateLimitExceededException denied = new RateLimitExceededException(decision(1, 1));
+		rejections(null).write(DENIED, new MockHttpServletRequest(), response);
+		new RateLimitExceededFilter(responses(), decisions(), (request) -> (name) -> null)
+			.doFilter(new MockHttpServletRequest(), response, (request, same) -> {
+				throw denied;
+			});
+		assertThat(resolver().resolveException(new MockHttpServletRequest(), response, null, denied)).isNotNull();
+		assertThat(response.getStatus()).isEqualTo(400);
+		assertThat(response.getContentAsByteArray()).isEmpty();
+	}
+
+	private static RateLimitExceededResolver resolver() {
+		return new RateLimitExceededResolver(responses(), new StaticWebApplicationContext());
+	}
+
+	@Test
 	void reducedCapacityIsAnsweredWith503() throws IOException {
 		MockHttpServletResponse response = new MockHttpServletResponse();
-		rejections(null).write(Reason.STORE_FAILED, null, new MockHttpServletRequest(), response);
+		rejections(null).write(new Answer(Reason.STORE_FAILED, null), new MockHttpServletRequest(), response);
 		assertThat(response.getStatus()).isEqualTo(503);
 		assertThat(response.getHeader("Retry-After")).isEqualTo("1");
 		assertThat(response.getHeader("Cache-Control")).isEqualTo("no-store");
@@ -251,7 +276,7 @@ class RejectionsTests {
 		});
 		for (int i = 0; i < 3; i++) {
 			MockHttpServletResponse response = new MockHttpServletResponse();
-			rejections.write(Reason.DENIED, decision(1, 1), new MockHttpServletRequest(), response);
+			rejections.write(DENIED, new MockHttpServletRequest(), response);
 			assertThat(response.getStatus()).isEqualTo(429);
 			assertThat(response.getHeader("Location")).isNull();
 			assertThat(response.getHeader("Retry-After")).isEqualTo("1");
@@ -275,7 +300,7 @@ class RejectionsTests {
 	}
 
 	@Test
-	void failureOfAnAnswerThatIsOnItsWayIsPassedOn() {
+	void failureOfAnswerOnItsWayIsPassedOn() {
 		for (Exception failure : List.of(new IOException("Broken pipe"),
 				new UncheckedIOException(new IOException("Broken pipe")))) {
 			assertThatIOException()
@@ -296,36 +321,37 @@ class RejectionsTests {
 
 	@Test
 	void statusAndTypeAreThoseOfProperties() throws IOException {
-		Rejections rejections = ResponseReader.readRejections(
-				new RejectionProperties(420, "https://example.com/problems/quota"), JsonMapper.shared(), null);
+		Rejections rejections = new Rejections(new RejectionProperties(420, "https://example.com/problems/quota"),
+				JsonMapper.shared(), null);
 		MockHttpServletResponse response = new MockHttpServletResponse();
-		rejections.write(Reason.DENIED, decision(1, 1), new MockHttpServletRequest(), response);
+		rejections.write(DENIED, new MockHttpServletRequest(), response);
 		assertThat(response.getStatus()).isEqualTo(420);
 		assertThat(response.getHeader("Retry-After")).isEqualTo("1");
 		assertThat(response.getContentAsString()).startsWith("{\"type\":\"https://example.com/problems/quota\",")
 			.contains("\"status\":420");
 		MockHttpServletResponse blocked = new MockHttpServletResponse();
-		rejections.write(Reason.DENIED, new Decision(false, List.of(), Duration.ofSeconds(1)),
+		rejections.write(new Answer(Reason.DENIED, new Decision(false, List.of(), Duration.ofSeconds(1))),
 				new MockHttpServletRequest(), blocked);
 		assertThat(blocked.getStatus()).isEqualTo(420);
 		assertThat(blocked.getContentAsString()).contains("#abnormal-usage-detected");
 	}
 
 	private static void handle(MockHttpServletResponse response, RejectionHandler handler) throws IOException {
-		rejections(handler).write(Reason.DENIED, decision(1, 1), new MockHttpServletRequest(), response);
+		rejections(handler).write(DENIED, new MockHttpServletRequest(), response);
 	}
 
 	private static Rejections rejections(@Nullable RejectionHandler handler) {
-		return ResponseReader.readRejections(new RejectionProperties(429, null), JsonMapper.shared(), handler);
+		return new Rejections(new RejectionProperties(429, null), JsonMapper.shared(), handler);
 	}
 
-	static PolicyDecisions decisions() {
-		return new PolicyDecisions(new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")), List.of(), List::of);
+	static Decider decisions() {
+		return new Decider(new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")), List.of(), List::of);
 	}
 
 	static LimitedResponses responses() {
 		return new LimitedResponses(new StatusHeaders(Set.of(), Instant::now, Map.of()), rejections(null),
-				new ApplicationCors((request) -> List.of(), List::of), SecurityFilters.NONE);
+				new ApplicationCors(SecurityFilters.NONE, new StaticWebApplicationContext(), (filter) -> false),
+				SecurityFilters.NONE);
 	}
 
 	private static MockHttpServletResponse write(long perSecond, long perMinute) {
@@ -336,7 +362,7 @@ class RejectionsTests {
 
 	private static void write(Decision decision, MockHttpServletResponse response) {
 		try {
-			rejections(null).write(Reason.DENIED, decision, new MockHttpServletRequest(), response);
+			rejections(null).write(new Answer(Reason.DENIED, decision), new MockHttpServletRequest(), response);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

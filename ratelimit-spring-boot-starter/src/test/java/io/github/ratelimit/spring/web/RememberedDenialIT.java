@@ -1,16 +1,23 @@
 package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 
+import io.github.ratelimit.denial.DenialCache;
+import io.github.ratelimit.redis.RedisConnections;
 import io.github.ratelimit.spring.OwnRedis;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.actuate.RateLimitsEndpoint;
 import io.github.ratelimit.spring.annotation.RateLimited;
+import io.github.ratelimit.test.StoppedServer;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.AfterParameterizedClassInvocation;
-import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
-import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -19,16 +26,14 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
- * The policies that a denial names are the same whether the store or the memory of
- * denials answers.
+ * Clients that do not wait: whether the store or the memory of denials answers, they see
+ * the same.
  */
-@EachContainer
+@SuppressWarnings("try")
 class RememberedDenialIT {
-
-	@Parameter
-	Container container;
 
 	private static OwnRedis redis;
 
@@ -36,33 +41,60 @@ class RememberedDenialIT {
 
 	private static TestApplication application;
 
-	@BeforeParameterizedClassInvocation
-	static void start(Container container) {
+	private static RateLimitsEndpoint endpoint;
+
+	@BeforeAll
+	static void start() {
 		redis = OwnRedis.started();
 		jedis = RedisClient.create("127.0.0.1", redis.port());
-		application = TestApplication.startWithOwnLimiter(container, Application.class,
-				"ratelimit.redis.url=redis://127.0.0.1:" + redis.port(), "ratelimit.denial-cache.max-age=1h",
-				"ratelimit.policies.a-free.paths=/free", "ratelimit.policies.a-free.limits=9/h",
-				"ratelimit.policies.a-free.cost=0", "ratelimit.policies.full.paths=/free",
-				"ratelimit.policies.full.limits=1/d", "ratelimit.policies.path.paths=/method",
-				"ratelimit.policies.path.limits=9/h", "ratelimit.policies.method.limits=1/d",
-				"ratelimit.policies.address.paths=/user", "ratelimit.policies.address.limits=9/h",
-				"ratelimit.policies.user.paths=/user", "ratelimit.policies.user.limits=1/d",
-				"ratelimit.policies.user.identifiers=user", "ratelimit.policies.calls.paths=/calls",
-				"ratelimit.policies.calls.limits=1/d", "ratelimit.policies.calls.concurrent=5",
-				"ratelimit.policies.other.paths=/calls", "ratelimit.policies.other.limits=9/h",
-				"ratelimit.policies.plan.paths=/basic", "ratelimit.policies.plan.limits=1/d",
-				"ratelimit.policies.plan.concurrent=5", "ratelimit.policies.plan.plans.pro.limits=9/d",
-				"ratelimit.policies.block.paths=/block", "ratelimit.policies.block.limits=9/h,90/d",
-				"management.endpoints.web.exposure.include=ratelimits",
-				"management.endpoint.ratelimits.access=unrestricted");
+		application = TestApplication.startWithOwnLimiter(Application.class, """
+				ratelimit:
+				  redis.url: redis://127.0.0.1:%d
+				  denial-cache.max-age: 1h
+				  policies:
+				    api: { paths: /api, limits: 1/d }
+				    a-free: { paths: /free, limits: 9/h, cost: 0 }
+				    full: { paths: /free, limits: 1/d }
+				    path: { paths: /method, limits: 9/h }
+				    method: { limits: 1/d }
+				    address: { paths: /user, limits: 9/h }
+				    user: { paths: /user, limits: 1/d, identifiers: user }
+				    calls: { paths: /calls, limits: 1/d, concurrent: 5 }
+				    other: { paths: /calls, limits: 9/h }
+				    plan: { paths: /basic, limits: 8/d, plans.pro.limits: 9/d }
+				    block: { paths: /block, limits: [9/h, 90/d] }
+				management.endpoints.web.exposure.include: ratelimits
+				management.endpoint.ratelimits.access: unrestricted
+				""".formatted(redis.port()));
+		endpoint = application.bean(RateLimitsEndpoint.class);
 	}
 
-	@AfterParameterizedClassInvocation
+	@AfterAll
 	static void stop() {
 		application.close();
 		jedis.close();
 		redis.close();
+	}
+
+	@Test
+	void deniedRequestsCostRedisNothingUntilTheCountIsReset() {
+		assertThat(get("/api").statusCode()).isEqualTo(200);
+		HttpResponse<String> first = get("/api");
+		assertThat(first.statusCode()).isEqualTo(429);
+		long calls = calls();
+		for (int i = 0; i < 20; i++) {
+			HttpResponse<String> denied = get("/api");
+			assertThat(denied.statusCode()).isEqualTo(429);
+			assertThat(denied.body()).isEqualTo(first.body());
+			assertThat(denied.headers().map().keySet()).isEqualTo(first.headers().map().keySet());
+			assertThat(denied.headers().allValues("X-Rate-Limit-Remaining")).containsExactly("0");
+		}
+		assertThat(calls()).isEqualTo(calls);
+		try (StoppedServer stopped = StoppedServer.stop(jedis)) {
+			assertThat(get("/api").statusCode()).isEqualTo(429);
+		}
+		endpoint.delete("counts", "ip:127.0.0.1", "api");
+		assertThat(get("/api").statusCode()).isEqualTo(200);
 	}
 
 	@ParameterizedTest
@@ -72,22 +104,23 @@ class RememberedDenialIT {
 					"/calls | \"calls\";q=1;w=86400, \"other\";q=9;w=3600,"
 							+ " \"calls (at once)\";q=5;qu=\"concurrent-requests\"" })
 	void policiesAreThoseOfTheFirstDenial(String path, String policies) {
-		assertThat(get(path, "secret").statusCode()).isEqualTo(200);
-		assertDeniedTwice(path, "secret", policies);
+		assertThat(get(path).statusCode()).isEqualTo(200);
+		assertDeniedTwice(path, policies);
 	}
 
 	@Test
-	void callsAreNotNamedWhenOnlyTheCountBeforeTheLoginDenies() {
-		assertThat(get("/basic", "wrong").statusCode()).isEqualTo(401);
-		assertDeniedTwice("/basic", "wrong", "\"plan\";q=1;w=86400");
+	void loggedInRequestOfPolicyWithPlansTakesOneCall() {
+		assertThat(get("/basic").statusCode()).isEqualTo(200);
+		long calls = calls();
+		assertThat(get("/basic").statusCode()).isEqualTo(200);
+		assertThat(calls()).isEqualTo(calls + 1);
 	}
 
 	@Test
 	void policiesAreNamedWhenTheClientIsBlocked() {
-		RateLimitsEndpoint endpoint = application.bean(RateLimitsEndpoint.class);
 		endpoint.write("blocks", "ip:127.0.0.1", null, "1h", "");
 		try {
-			HttpResponse<String> denied = assertDeniedTwice("/block", "secret",
+			HttpResponse<String> denied = assertDeniedTwice("/block",
 					"\"block/h\";q=9;w=3600, \"block/d\";q=90;w=86400");
 			assertThat(denied.body()).contains("abnormal-usage-detected");
 			assertThat(denied.headers().map()).doesNotContainKeys("RateLimit", "X-Rate-Limit-Limit");
@@ -95,18 +128,57 @@ class RememberedDenialIT {
 		finally {
 			endpoint.delete("blocks", "ip:127.0.0.1", null);
 		}
+		assertThat(get("/block").statusCode()).isEqualTo(200);
 	}
 
-	private static HttpResponse<String> assertDeniedTwice(String path, String password, String policies) {
-		HttpResponse<String> first = get(path, password);
+	private static HttpResponse<String> assertDeniedTwice(String path, String policies) {
+		HttpResponse<String> first = get(path);
 		long calls = calls();
-		HttpResponse<String> second = get(path, password);
+		HttpResponse<String> second = get(path);
 		assertThat(first.statusCode()).isEqualTo(429);
 		assertThat(first.headers().allValues("RateLimit-Policy")).containsExactly(policies);
 		assertThat(second.statusCode()).isEqualTo(429);
 		assertThat(second.headers().allValues("RateLimit-Policy")).containsExactly(policies);
 		assertThat(calls()).isEqualTo(calls + ((path.equals("/method") || path.equals("/user")) ? 1 : 0));
 		return second;
+	}
+
+	/** What others hold for a time may be free before the limit is. */
+	@Test
+	void denialIsNotRememberedLongerThanItTells() {
+		String[] settings = { "ratelimit.redis.url=" + TestRedis.uri(),
+				"ratelimit.key-prefix=" + TestRedis.newKeyPrefix(), "ratelimit.denial-cache.max-age=1h", """
+						ratelimit.policies:
+						  held: { paths: /held/**, limits: 1/15m, count-when: 'status in [401]' }
+						  tokens: { limits: 9/h }
+						""" };
+		try (TestApplication one = TestApplication.startWithOwnLimiter(ServingApplication.class, settings);
+				TestApplication other = TestApplication.startWithOwnLimiter(ServingApplication.class, settings)) {
+			CompletableFuture<HttpResponse<String>> first = CompletableFuture
+				.supplyAsync(() -> one.get("/held/plain?hold"));
+			ServingApplication.arrived.acquireUninterruptibly();
+			for (int i = 0; i < 3; i++) {
+				HttpResponse<String> denied = one.get("/held/plain?status=401");
+				assertThat(denied.statusCode()).isEqualTo(429);
+				assertThat(denied.headers().allValues("Retry-After")).containsExactly("1");
+				assertThat(denied.headers().allValues("RateLimit")).containsExactly("\"held\";r=0;t=1");
+				assertThat(other.get("/held/plain?status=401").statusCode()).isEqualTo(429);
+			}
+			ServingApplication.mayGoOn.release();
+			assertThat(first.join().statusCode()).isEqualTo(200);
+			await().atMost(Duration.ofSeconds(30)).until(() -> other.get("/held/plain?status=401").statusCode() == 401);
+			assertThat(one.get("/held/plain").headers().firstValueAsLong("Retry-After").orElseThrow())
+				.isGreaterThan(800);
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.redis.scripting=false", "ratelimit.denial-cache.enabled=false" })
+	void redisIsAskedEachTimeUnlessDenialsMayBeRemembered(String property) {
+		StarterRunners.web()
+			.withPropertyValues(property)
+			.run((context) -> assertThat(context).hasSingleBean(RedisConnections.class)
+				.doesNotHaveBean(DenialCache.class));
 	}
 
 	/** How often scripts were called. */
@@ -118,15 +190,15 @@ class RememberedDenialIT {
 			.sum();
 	}
 
-	private static HttpResponse<String> get(String path, String password) {
-		return application.get(path, "Authorization", TestUsers.basic("berta:" + password));
+	private static HttpResponse<String> get(String path) {
+		return application.getAs("berta:secret", path);
 	}
 
 	@Import(LoginApplication.class)
 	@RestController
 	static class Application {
 
-		@GetMapping({ "/free", "/user", "/calls", "/block" })
+		@GetMapping({ "/api", "/free", "/user", "/calls", "/block" })
 		String path() {
 			return "served";
 		}

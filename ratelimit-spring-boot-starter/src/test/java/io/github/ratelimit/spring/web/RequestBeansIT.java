@@ -1,5 +1,7 @@
 package io.github.ratelimit.spring.web;
 
+import io.github.ratelimit.spring.LimitHeaders;
+
 import java.net.http.HttpResponse;
 import java.util.Collection;
 import java.util.Set;
@@ -57,10 +59,9 @@ class RequestBeansIT {
 		assertThat(this.application.get(path).headers().allValues("X-Left")).containsExactly("9");
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = { "/path", "/method" })
-	void negativeCostFailsRequestAndDoesNotCount(String path) {
-		assertThat(this.application.get(path, "X-Cost", "-1").statusCode()).isEqualTo(500);
+	@Test
+	void negativeCostFailsRequestAndDoesNotCount() {
+		assertThat(this.application.get("/path", "X-Cost", "-1").statusCode()).isEqualTo(500);
 		assertThat(this.application.decisions()).isZero();
 	}
 
@@ -88,21 +89,9 @@ class RequestBeansIT {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/path", "/method" })
-	void handlerGetsFinishedAnswerAndMayChangeIt(String path) {
-		this.application.get(path, "X-Cost", "10");
-		HttpResponse<String> denied = this.application.get(path, "X-Change", "yes");
-		assertThat(denied.statusCode()).isEqualTo(429);
-		assertThat(denied.headers().allValues("X-Given")).containsExactly("429 60 no-store 0");
-		assertThat(denied.headers().allValues("Retry-After")).containsExactly("90");
-		assertThat(denied.headers().allValues("Content-Type")).containsExactly("application/problem+json");
-		assertThat(denied.body()).contains("#quota-exceeded", "\"detail\":\"Buy more\"");
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "/path", "/method" })
 	void nothingOfAHandlerThatFailsIsLeft(String path) {
 		this.application.get(path, "X-Cost", "10");
-		HttpResponse<String> denied = this.application.get(path, "X-Change", "yes", "X-Fail", "yes");
+		HttpResponse<String> denied = this.application.get(path, "X-Fail", "yes");
 		assertThat(denied.statusCode()).isEqualTo(429);
 		assertThat(denied.headers().allValues("Retry-After")).containsExactly("60");
 		assertThat(denied.headers().allValues("Cache-Control")).containsExactly("no-store");
@@ -110,12 +99,6 @@ class RequestBeansIT {
 		assertThat(denied.headers().allValues("Content-Type")).containsExactly("application/problem+json");
 		assertThat(denied.headers().map()).doesNotContainKeys("x-given", "content-encoding", "set-cookie");
 		assertThat(denied.body()).contains("#quota-exceeded").doesNotContain("Buy more");
-	}
-
-	@Test
-	void otherHeadersAreNotWritten() {
-		assertThat(this.application.get("/path").headers().map()).containsKey("x-left")
-			.doesNotContainKeys("ratelimit", "x-rate-limit-limit");
 	}
 
 	@OpenApplication
@@ -155,19 +138,15 @@ class RequestBeansIT {
 		@Bean
 		static RejectionHandler rejection() {
 			return (rejection, request, response) -> {
-				if (request.getHeader("X-Change") != null) {
-					response.setHeader("X-Given", response.getStatus() + " " + response.getHeader("Retry-After") + " "
-							+ response.getHeader("Cache-Control") + " " + response.getHeader("X-Left"));
-					response.setHeader("Retry-After", "90");
+				if (request.getHeader("X-Fail") != null) {
 					rejection.problem().setDetail("Buy more");
-					if (request.getHeader("X-Fail") != null) {
-						response.setContentType("text/plain;charset=iso-8859-1");
-						response.setHeader("Content-Encoding", "br");
-						response.addCookie(new Cookie("late", "yes"));
-						response.addHeader("Cache-Control", "private");
-						throw new IllegalStateException("expected by this test");
-					}
-					return;
+					response.setContentType("text/plain;charset=iso-8859-1");
+					response.setHeader("X-Given", "yes");
+					response.setHeader("Retry-After", "90");
+					response.setHeader("Content-Encoding", "br");
+					response.addCookie(new Cookie("late", "yes"));
+					response.addHeader("Cache-Control", "private");
+					throw new IllegalStateException("expected by this test");
 				}
 				response.setStatus(420);
 				response.getWriter()

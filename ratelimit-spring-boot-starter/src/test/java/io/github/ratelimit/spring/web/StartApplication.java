@@ -11,8 +11,8 @@ import org.junit.jupiter.params.provider.ArgumentsSource;
 
 /**
  * Runs the tests of a class against an application: its nested class {@code Application},
- * or {@link TestApplication.Served} if it has none. The class declares a
- * {@link TestApplication} as a parameter; nothing is counted in it when a test starts.
+ * or a shared one. The class declares a {@link TestApplication} as a parameter; nothing
+ * is counted in it when a test starts.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
@@ -26,6 +26,9 @@ import org.junit.jupiter.params.provider.ArgumentsSource;
 
 	/** The containers, on each of which all tests run. */
 	Container[] on() default Container.TOMCAT;
+
+	/** The application, if the class has none of its own. */
+	Class<?> application() default TestApplication.Served.class;
 
 	/** Whether requests are counted as the properties say. */
 	boolean ownLimiter() default false;

@@ -1,9 +1,6 @@
 package io.github.ratelimit.spring.web;
 
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.Stream;
 
@@ -15,11 +12,6 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.ArgumentsProvider;
 import org.junit.jupiter.params.support.ParameterDeclarations;
 
-import org.springframework.boot.env.YamlPropertySourceLoader;
-import org.springframework.core.env.EnumerablePropertySource;
-import org.springframework.core.env.PropertySource;
-import org.springframework.core.io.ByteArrayResource;
-
 /**
  * Starts the applications of a {@link StartApplication}, one after the other. JUnit
  * closes them.
@@ -27,15 +19,14 @@ import org.springframework.core.io.ByteArrayResource;
 final class StartedApplication implements ArgumentsProvider, BeforeEachCallback {
 
 	@Override
-	public Stream<Arguments> provideArguments(ParameterDeclarations parameters, ExtensionContext context)
-			throws IOException {
+	public Stream<Arguments> provideArguments(ParameterDeclarations parameters, ExtensionContext context) {
 		Class<?> test = context.getRequiredTestClass();
 		StartApplication start = test.getAnnotation(StartApplication.class);
 		Class<?> configuration = Arrays.stream(test.getDeclaredClasses())
 			.filter((type) -> type.getSimpleName().equals("Application"))
 			.findAny()
-			.orElse(TestApplication.Served.class);
-		Map<String, Object> properties = properties(start.value());
+			.orElse(start.application());
+		Map<String, Object> properties = TestApplication.yaml(start.value());
 		return Arrays.stream(start.on()).map((container) -> {
 			TestApplication application = new TestApplication(container, configuration, start.ownLimiter(), properties);
 			store(context).put(TestApplication.class, application);
@@ -50,17 +41,6 @@ final class StartedApplication implements ArgumentsProvider, BeforeEachCallback 
 
 	private static Store store(ExtensionContext context) {
 		return context.getStore(Namespace.create(StartedApplication.class));
-	}
-
-	private static Map<String, Object> properties(String yaml) throws IOException {
-		Map<String, Object> properties = new LinkedHashMap<>();
-		for (PropertySource<?> source : new YamlPropertySourceLoader().load("test",
-				new ByteArrayResource(yaml.getBytes(StandardCharsets.UTF_8)))) {
-			for (String name : ((EnumerablePropertySource<?>) source).getPropertyNames()) {
-				properties.put(name, source.getProperty(name));
-			}
-		}
-		return properties;
 	}
 
 }

@@ -2,35 +2,46 @@ package io.github.ratelimit.spring.web;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.redis.RedisRateLimiter;
-import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.ObservedRateLimiter;
 import io.github.ratelimit.spring.OpenApplication;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
+import jakarta.servlet.Filter;
 
+import org.springframework.beans.factory.config.YamlPropertiesFactoryBean;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.io.ByteArrayResource;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -108,13 +119,27 @@ final class TestApplication implements AutoCloseable {
 		return new TestApplication(container, configuration, true, map(properties));
 	}
 
+	/** Reads properties, each as {@code name=value} or as YAML. */
 	private static Map<String, Object> map(String... properties) {
 		Map<String, Object> map = new LinkedHashMap<>();
 		for (String property : properties) {
-			int end = property.lastIndexOf('=');
-			map.put(property.substring(0, end), property.substring(end + 1));
+			if (property.matches("[\\w.\\[\\]-]+=.*")) {
+				int end = property.lastIndexOf('=');
+				map.put(property.substring(0, end), property.substring(end + 1));
+			}
+			else {
+				map.putAll(yaml(property));
+			}
 		}
 		return map;
+	}
+
+	static Map<String, Object> yaml(String yaml) {
+		YamlPropertiesFactoryBean factory = new YamlPropertiesFactoryBean();
+		factory.setResources(new ByteArrayResource(yaml.getBytes(StandardCharsets.UTF_8)));
+		Map<String, Object> properties = new LinkedHashMap<>();
+		Objects.requireNonNull(factory.getObject()).forEach((name, value) -> properties.put((String) name, value));
+		return properties;
 	}
 
 	Container container() {
@@ -125,9 +150,24 @@ final class TestApplication implements AutoCloseable {
 		return send("GET", path, headers);
 	}
 
+	/** Sends a request with a login such as "anna:secret" by HTTP Basic. */
+	HttpResponse<String> getAs(String login, String path, String... headers) {
+		return get(path, Stream.concat(Stream.of("Authorization", TestUsers.basic(login)), Stream.of(headers))
+			.toArray(String[]::new));
+	}
+
+	/** The statuses of requests that are sent one after another. */
+	List<Integer> statuses(int times, String path, String... headers) {
+		return IntStream.range(0, times).mapToObj((i) -> get(path, headers).statusCode()).toList();
+	}
+
 	HttpResponse<String> send(String method, String path, String... headers) {
+		return send(method, path, BodyPublishers.noBody(), headers);
+	}
+
+	HttpResponse<String> send(String method, String path, BodyPublisher body, String... headers) {
 		HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + path))
-			.method(method, BodyPublishers.noBody())
+			.method(method, body)
 			.timeout(TIMEOUT);
 		for (int i = 0; i < headers.length; i += 2) {
 			request.header(headers[i], headers[i + 1]);
@@ -142,6 +182,31 @@ final class TestApplication implements AutoCloseable {
 			Thread.currentThread().interrupt();
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	/**
+	 * Sends bytes as no client would, and returns all that comes until the server closes
+	 * the connection.
+	 * @param request begins with the line of the request, without its version
+	 * @param message further headers, and the body after an empty line
+	 */
+	String sendRaw(String request, String... message) {
+		try (Socket socket = connect()) {
+			socket.getOutputStream()
+				.write((request + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+						+ ((message.length == 0) ? "\r\n" : message[0]))
+					.getBytes(StandardCharsets.UTF_8));
+			return new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(request, ex);
+		}
+	}
+
+	Socket connect() throws IOException {
+		Socket socket = new Socket("127.0.0.1", port());
+		socket.setSoTimeout((int) TIMEOUT.toMillis());
+		return socket;
 	}
 
 	int port() {
@@ -223,6 +288,14 @@ final class TestApplication implements AutoCloseable {
 	@Override
 	public String toString() {
 		return this.container.toString();
+	}
+
+	/** Registers a filter at a place among others, for all paths or for some. */
+	static <F extends Filter> FilterRegistrationBean<F> filterAt(int order, F filter, String... patterns) {
+		FilterRegistrationBean<F> registration = new FilterRegistrationBean<>(filter);
+		registration.setOrder(order);
+		registration.addUrlPatterns(patterns);
+		return registration;
 	}
 
 	/** The smallest application, for tests of what is configured. */

@@ -1,7 +1,5 @@
 package io.github.ratelimit.spring.web;
 
-import java.util.stream.Stream;
-
 import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.PolicySource;
@@ -13,7 +11,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
@@ -33,55 +30,58 @@ import static org.assertj.core.api.Assertions.assertThatException;
 @ExtendWith(OutputCaptureExtension.class)
 class UserCheckIT {
 
-	private static final String EXPRESSION = "ratelimit.identifiers.expression=";
+	private static final String UNTOLD = "The policy 'api' does not count what Spring Security or another filter answers with 401, because there is no user yet. ";
 
+	private static final String PATH = "ratelimit.policies.api: { paths: /api, limits: 3/m, missing-identifier: skip, identifiers: [%s] }";
+
+	private static final String LIMITED = "ratelimit.policies.api: { limits: 3/m, missing-identifier: skip }";
+
+	/**
+	 * A filter of Tomcat is no login, or the address of a client would be taken for one.
+	 */
 	@ParameterizedTest
-	@EnumSource
-	void startFailsWhenOwnIdentifierNeedsUserWithoutLogin(Container container, CapturedOutput output) {
-		for (String identifiers : new String[] { "expression", "bean", "ip+expression,user" }) {
-			assertThatException().isThrownBy(() -> startLimited(container,
-					"ratelimit.policies.api.identifiers=" + identifiers, EXPRESSION + "#principal.name")
-				.close());
-			assertThat(output).contains("Nothing would be counted: the policy is by [" + identifiers.replace(",", ", ")
-					+ "], but there is neither Spring Security");
-		}
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "#principal?.name ?: 'nobody'", "#principal eq null ? 'a' : 'b'",
-			"#request.remoteUser ?: #request.method", "#request.method" })
-	void applicationStartsWhenExpressionHasValueWithoutUser(String expression) {
-		startLimited(Container.TOMCAT, "ratelimit.policies.api.identifiers=expression", EXPRESSION + expression)
-			.close();
-	}
-
-	@Test
-	void applicationStartsWhenIdentifierIsBeanOfARequest() {
-		startLimited(Container.TOMCAT, "ratelimit.policies.api.identifiers=scoped").close();
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void startFailsWhenHandlerIsLimitedByUsersWithoutLogin(Container container, CapturedOutput output) {
+	@CsvSource(delimiter = '|', textBlock = """
+			TOMCAT | OwnIdentifiers    | expression           | the policy is by [expression]
+			JETTY  | OwnIdentifiers    | bean                 | the policy is by [bean]
+			TOMCAT | OwnIdentifiers    | ip+expression, user  | the policy is by [ip+expression, user]
+			TOMCAT | ServedBehindProxy | user                 | the policy is by [user]
+			TOMCAT | LimitedHandler    |                      | @RateLimited on LimitedHandler.limited is by [user]
+			""")
+	void startFailsWhenIdentifierNeedsUserWithoutLogin(Container container, String configuration, String identifiers,
+			String by, CapturedOutput output) throws ClassNotFoundException {
+		Class<?> type = Class.forName(UserCheckIT.class.getName() + '$' + configuration);
 		assertThatException().isThrownBy(
 				() -> TestApplication
-					.start(container, LimitedHandler.class, "ratelimit.policies.api.limits=3/m",
-							"ratelimit.policies.api.missing-identifier=skip")
+					.start(container, type, (identifiers != null) ? PATH.formatted(identifiers) : LIMITED,
+							"ratelimit.identifiers.expression: '#principal.name'")
 					.close());
 		assertThat(output)
 			.contains("Invalid value 'skip' for configuration property 'ratelimit.policies.api.missing-identifier'")
-			.contains("Nothing would be counted: @RateLimited on LimitedHandler.limited is by [user],"
-					+ " but there is neither Spring Security");
+			.contains("Nothing would be counted: " + by + ", but there is neither Spring Security");
 	}
 
 	@Test
-	void startFailsWhenDeclaredPolicyOfHandlerCountsUsersWithoutLogin(CapturedOutput output) {
+	void startFailsWhenPolicyOfHandlerNeedsLogin(CapturedOutput output) {
 		assertThatException().isThrownBy(
 				() -> TestApplication.start(DeclaringHandler.class, "ratelimit.defaults.missing-identifier=skip")
 					.close());
 		assertThat(output)
 			.contains("Invalid value 'skip' for configuration property 'ratelimit.defaults.missing-identifier'")
 			.contains("Nothing would be counted: @RateLimited on DeclaringHandler.limited is by [user]");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "#principal?.name ?: 'nobody'", "#principal eq null ? 'a' : 'b'",
+			"#request.remoteUser ?: #request.method", "#request.method" })
+	void applicationStartsWhenExpressionHasValueWithoutUser(String expression) {
+		TestApplication
+			.start(OwnIdentifiers.class, PATH.formatted("expression"), "ratelimit.identifiers.expression=" + expression)
+			.close();
+	}
+
+	@Test
+	void applicationStartsWhenIdentifierIsBeanOfARequest() {
+		TestApplication.start(OwnIdentifiers.class, PATH.formatted("scoped")).close();
 	}
 
 	/**
@@ -91,19 +91,7 @@ class UserCheckIT {
 	@ValueSource(classes = { LimitedService.class, LimitedHandlerWithLogin.class, LimitedByHeader.class,
 			LimitedHandlerWithSource.class })
 	void applicationStartsWhenAnnotatedMethodMayCount(Class<?> configuration) {
-		TestApplication
-			.start(configuration, "ratelimit.policies.api.limits=3/m", "ratelimit.policies.api.missing-identifier=skip")
-			.close();
-	}
-
-	/** Or the address of a client would be taken for a login. */
-	@Test
-	void startFailsWhenOnlyFilterOfTomcatMightBeALogin(CapturedOutput output) {
-		assertThatException().isThrownBy(() -> TestApplication
-			.start(ServedBehindProxy.class, "ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=3/m",
-					"ratelimit.policies.api.identifiers=user", "ratelimit.policies.api.missing-identifier=skip")
-			.close());
-		assertThat(output).contains("Nothing would be counted: the policy is by [user]");
+		TestApplication.start(configuration, LIMITED).close();
 	}
 
 	/** What refuses a login answers before there is a user. */
@@ -114,20 +102,22 @@ class UserCheckIT {
 					"header:X | status in [401] | false" })
 	void startTellsOfPolicyThatCountsNoFailedLogins(String identifiers, String countWhen, boolean told,
 			CapturedOutput output) {
-		TestApplication.start(WithLogin.class, "ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=3/m",
+		TestApplication.start(WithLogin.class, "ratelimit.policies.api: { paths: /api, limits: 3/m }",
 				"ratelimit.policies.api.count-when=" + countWhen, "ratelimit.policies.api.identifiers=" + identifiers)
 			.close();
-		String warning = "The policy 'api' does not count what Spring Security or another filter answers with 401, because there is no user yet. Add ip to"
-				+ " ratelimit.policies.api.identifiers";
-		assertThat(output.getAll().contains(warning)).isEqualTo(told);
+		assertThat(output.getAll().contains(UNTOLD + "Add ip to ratelimit.policies.api.identifiers")).isEqualTo(told);
 	}
 
-	private static TestApplication startLimited(Container container, String... properties) {
-		return TestApplication.start(container, OwnIdentifiers.class,
-				Stream
-					.concat(Stream.of("ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=3/m",
-							"ratelimit.policies.api.missing-identifier=skip"), Stream.of(properties))
-					.toArray(String[]::new));
+	@Test
+	void startTellsOfPolicyWithPlansThatCountsNoFailedLogins(CapturedOutput output) {
+		TestApplication
+			.start(WithLogin.class,
+					"""
+							ratelimit.plan: "'pro'"
+							ratelimit.policies.api: { paths: /api, limits: 3/m, count-when: 'status in [401]', plans.pro.limits: 9/m }
+							""")
+			.close();
+		assertThat(output).contains(UNTOLD + "Count that by a second policy, which has no plans");
 	}
 
 	static class OwnIdentifiers extends TestApplication.Served {

@@ -42,12 +42,6 @@ open class SuspendingMethods {
 	@RateLimited(limits = ["2/m"])
 	open suspend fun thread(): Thread = Thread.currentThread()
 
-	@RateLimited(limits = ["1/m"], identifiers = ["user"])
-	open suspend fun ofUser() = "called"
-
-	@RateLimited(limits = ["10/m"], costExpression = "#text.length()", identifiers = ["#number+#a0"])
-	open suspend fun costs(text: String, number: Int) = "called"
-
 	@RateLimited(limits = ["10/m"], costExpression = "#cost")
 	open suspend fun negative(cost: Int): Int = counter.incrementAndGet()
 
@@ -84,15 +78,6 @@ suspend fun callAfterDelay(methods: SuspendingMethods): Thread {
 		delay(1)
 	}
 	return methods.thread()
-}
-
-@RateLimited(limits = ["2/m"])
-open class SuspendingType {
-
-	open suspend fun one() = "one"
-
-	open fun two() = "two"
-
 }
 
 interface SuspendingService<T> {

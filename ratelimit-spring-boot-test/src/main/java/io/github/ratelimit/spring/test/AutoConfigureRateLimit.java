@@ -9,9 +9,9 @@ import java.lang.annotation.Target;
 
 import io.github.ratelimit.spring.client.RateLimitClientAutoConfiguration;
 import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.policy.RateLimitNonWebAutoConfiguration;
-import io.github.ratelimit.spring.policy.RateLimitOffAutoConfiguration;
+import io.github.ratelimit.spring.config.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.config.RateLimitNonWebAutoConfiguration;
+import io.github.ratelimit.spring.config.RateLimitOffAutoConfiguration;
 import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
 import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
 

@@ -1,14 +1,10 @@
 package io.github.ratelimit.spring.test;
 
-import io.github.ratelimit.spring.web.CostSettlementListener;
+import io.github.ratelimit.spring.decide.UnknownPolicyHandler;
 
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
-import org.springframework.boot.web.servlet.ServletListenerRegistrationBean;
-import org.springframework.boot.webmvc.test.autoconfigure.MockMvcBuilderCustomizer;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 
 /**
  * Auto-configuration of beans for tests with limits.
@@ -18,16 +14,13 @@ import org.springframework.context.annotation.Configuration;
 @AutoConfiguration
 public final class RateLimitTestAutoConfiguration {
 
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass({ MockMvcBuilderCustomizer.class, CostSettlementListener.class })
-	static class MockMvcConfiguration {
-
-		@Bean
-		MockMvcSettlement rateLimitMockMvcSettlement(
-				ObjectProvider<ServletListenerRegistrationBean<CostSettlementListener>> listener) {
-			return new MockMvcSettlement(listener);
-		}
-
+	/** A test fails where production logs an error, unless the application handles it. */
+	@Bean
+	@ConditionalOnMissingBean
+	UnknownPolicyHandler rateLimitUnknownPolicyHandler() {
+		return (unknown) -> {
+			throw unknown;
+		};
 	}
 
 }

@@ -47,4 +47,14 @@ class CostsAfterTheFactTests {
 		assertThat(this.mvc.get().uri("/tokens?tokens=1")).hasHeader("X-Rate-Limit-Remaining", "29");
 	}
 
+	@Test
+	void testFailsWhenCodeSettlesCostOfUnknownPolicy() {
+		assertThat(this.mvc.get().uri("/misspelt")).hasFailed()
+			.failure()
+			.rootCause()
+			.isInstanceOf(IllegalArgumentException.class)
+			.hasMessage("Invalid policy (token): must be one of [GreetingController.leave, login, tokens]."
+					+ " Did you mean 'tokens'?");
+	}
+
 }

@@ -38,6 +38,11 @@ class LimitedApplication {
 			response.setStatus(password.equals("secret") ? 200 : 401);
 		}
 
+		@GetMapping("/misspelt")
+		void settle(HttpServletRequest request) {
+			CostSettlement.of(request).settle("token", 5);
+		}
+
 		@GetMapping("/tokens")
 		Callable<String> generate(@RequestParam long tokens, HttpServletRequest request) {
 			CostSettlement costs = CostSettlement.of(request);

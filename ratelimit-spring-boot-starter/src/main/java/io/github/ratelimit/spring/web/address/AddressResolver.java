@@ -1,11 +1,13 @@
 package io.github.ratelimit.spring.web.address;
 
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import inet.ipaddr.IPAddress;
-import io.github.ratelimit.spring.policy.ForwardedHeader;
+import io.github.ratelimit.spring.config.ForwardedHeader;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -13,11 +15,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Identifies a request by the address of its client: an IPv4 address itself, an IPv6
- * address by its network, because a client may use the whole network.
- * <p>
- * All forms of an address identify the same client: brackets, port and zone are removed,
- * octal and hexadecimal numbers are parsed, and an IPv4 address may be mapped into IPv6.
- * Text that is not an address is used as it is; names are not looked up.
+ * address by its network, because a client may use the whole network. All forms of an
+ * address identify the same client. Text that is not an address is used as it is; names
+ * are not looked up.
  * <p>
  * The address is that of the connection. Forwarded headers, which any client can send,
  * are used only if a trusted proxy has sent them. They are read as the server has
@@ -32,6 +32,19 @@ public final class AddressResolver {
 
 	private static final Logger logger = LoggerFactory.getLogger(AddressResolver.class);
 
+	private static final String PROPERTY = "ratelimit.ip.trusted-proxies (environment variable"
+			+ " RATELIMIT_IP_TRUSTEDPROXIES)";
+
+	private static final String USED = "Any client can choose the address that it is counted by, because the server or"
+			+ " a filter reads forwarded headers of everybody. Name your proxies in " + PROPERTY;
+
+	private static final String NOT_USED = "Requests with forwarded headers are counted by the address of their"
+			+ " connection: clients behind a proxy share it. If the proxy is yours, name it in " + PROPERTY;
+
+	private static final String READ_BY_TOMCAT = "A RemoteIpValve or RemoteIpFilter of Tomcat reads forwarded headers"
+			+ " beside ratelimit.ip.trusted-proxies. A valve replaces addresses before these proxies can be looked at,"
+			+ " so that clients may choose by which address they are counted: remove it";
+
 	private static final int SHORTEST_PREFIX = 32;
 
 	private static final int MOST_RESOLVED = 10_000;
@@ -43,11 +56,8 @@ public final class AddressResolver {
 
 	private final @Nullable TrustedProxies proxies;
 
-	/** Whether to log that forwarded headers are not used. */
-	private final AtomicBoolean warning;
-
-	/** Whether it is known that Tomcat reads addresses from headers. */
-	private final AtomicBoolean readByTomcat = new AtomicBoolean();
+	/** The warnings that were logged. */
+	private final Set<String> logged = ConcurrentHashMap.newKeySet();
 
 	/** Parsed addresses of connections, because parsing takes a microsecond. */
 	private final Cache<String, String> resolved = Caffeine.newBuilder()
@@ -60,79 +70,91 @@ public final class AddressResolver {
 	 * @param ipv6Prefix length of the network that identifies an IPv6 address, from 32 to
 	 * 128 bits
 	 * @param proxies proxies whose forwarded headers are used; {@code null} for none
-	 * @param warning whether to log a warning, once, when requests have forwarded headers
-	 * though there are no such proxies
 	 * @throws IllegalArgumentException if the length is out of range
 	 */
-	public AddressResolver(int ipv6Prefix, @Nullable TrustedProxies proxies, boolean warning) {
+	public AddressResolver(int ipv6Prefix, @Nullable TrustedProxies proxies) {
 		if (ipv6Prefix < SHORTEST_PREFIX || ipv6Prefix > IPAddress.getBitCount(IPAddress.IPVersion.IPV6)) {
 			throw new IllegalArgumentException(
-					"Invalid IPv6 prefix (%d): must be from 32 to 128 bits.".formatted(ipv6Prefix));
+					"Invalid IPv6 prefix (%s): must be from 32 to 128 bits.".formatted(ipv6Prefix));
 		}
 		this.ipv6Prefix = ipv6Prefix;
 		this.proxies = proxies;
-		this.warning = new AtomicBoolean(warning && proxies == null);
 	}
 
 	/** Returns the whole address of the client; {@code null} if it is unknown. */
 	public @Nullable IPAddress address(HttpServletRequest request) {
 		if (this.proxies == null) {
-			warnIfForwarded(request);
-			return parse(remoteAddress(request));
+			return AddressText.connection(remoteAddress(request));
 		}
 		HttpServletRequest server = ServerRequest.of(request);
-		warnOfValve(server);
-		IPAddress connection = parse(ServerRequest.connection(server));
-		return (connection != null) ? this.proxies.client(connection, server) : null;
-	}
-
-	private static @Nullable IPAddress parse(@Nullable String text) {
-		return (text != null) ? AddressText.connection(text) : null;
-	}
-
-	private void warnOfValve(HttpServletRequest server) {
-		if (!this.readByTomcat.get() && ServerRequest.isReadByTomcat(server)
-				&& this.readByTomcat.compareAndSet(false, true) && !ServerRequest.isReadByFilter(server)) {
-			logger.warn("A RemoteIpValve of Tomcat replaces addresses by those of headers, before"
-					+ " ratelimit.ip.trusted-proxies can be looked at, so that clients may choose by which address they"
-					+ " are counted: remove it");
+		if (ServerRequest.isReadByTomcat(server)) {
+			warn(READ_BY_TOMCAT);
 		}
-	}
-
-	private void warnIfForwarded(HttpServletRequest request) {
-		if (this.warning.get() && isForwarded(request) && this.warning.compareAndSet(true, false)) {
-			logger.warn("Requests have forwarded headers, which are not used: clients behind a proxy share its"
-					+ " address. If the proxy is yours, name it in ratelimit.ip.trusted-proxies");
+		IPAddress connection = AddressText.connection(ServerRequest.connection(server));
+		if (connection == null) {
+			return null;
 		}
+		if (!this.proxies.include(connection)) {
+			warnIfForwarded(request);
+		}
+		return this.proxies.client(connection, server);
 	}
 
-	private static @Nullable String remoteAddress(HttpServletRequest request) {
+	/** Returns the identifier of the client; {@code null} if there is no address. */
+	public @Nullable String resolve(HttpServletRequest request) {
+		if (this.proxies != null) {
+			return text(address(request), ServerRequest.connection(request));
+		}
+		String text = remoteAddress(request);
+		// Longer text may come from a header.
+		return (text == null || text.length() > LONGEST_RESOLVED) ? text(AddressText.connection(text), text)
+				: this.resolved.get(text, (unknown) -> text(AddressText.connection(text), text));
+	}
+
+	private @Nullable String remoteAddress(HttpServletRequest request) {
+		warnIfForwarded(request);
 		String text = request.getRemoteAddr();
 		return (text != null && !text.isBlank()) ? text : ServerRequest.connection(request);
 	}
 
-	private static boolean isForwarded(HttpServletRequest request) {
+	/**
+	 * Warns of the first request with a forwarded header that is not from a trusted
+	 * proxy, and of the first whose address was changed by such a header: a filter may
+	 * read it after a policy has counted the request. A valve of Tomcat has proxies of
+	 * its own.
+	 */
+	private void warnIfForwarded(HttpServletRequest request) {
+		if (this.logged.contains(USED)) {
+			return;
+		}
+		HttpServletRequest server = ServerRequest.of(request);
+		String connection = ServerRequest.connection(server);
+		boolean used = this.proxies == null && !Objects.equals(request.getRemoteAddr(), connection);
+		String warning = used ? USED : NOT_USED;
+		if (!this.logged.contains(warning) && isForwarded(server, used ? null : connection)
+				&& !ServerRequest.isReadByTomcat(server)) {
+			warn(warning);
+		}
+	}
+
+	/**
+	 * Returns whether a forwarded header names an address.
+	 * @param except the address that may be the same whether the header is used or not
+	 */
+	private static boolean isForwarded(HttpServletRequest server, @Nullable String except) {
 		for (ForwardedHeader header : ForwardedHeader.values()) {
-			if (request.getHeader(header.headerName()) != null) {
+			String value = server.getHeader(header.headerName());
+			if (value != null && (except == null || except.isEmpty() || !value.contains(except))) {
 				return true;
 			}
 		}
 		return false;
 	}
 
-	/** Returns the identifier of the client; {@code null} if there is no address. */
-	public @Nullable String resolve(HttpServletRequest request) {
-		if (this.proxies == null) {
-			warnIfForwarded(request);
-			String text = remoteAddress(request);
-			if (text == null) {
-				return null;
-			}
-			// Longer text may come from a header.
-			return (text.length() > LONGEST_RESOLVED) ? text(AddressText.connection(text), text)
-					: this.resolved.get(text, (unknown) -> text(AddressText.connection(text), text));
+	private void warn(String warning) {
+		if (!this.logged.contains(warning) && this.logged.add(warning)) {
+			logger.warn(warning);
 		}
-		return text(address(request), ServerRequest.connection(request));
 	}
 
 	/**
@@ -153,15 +175,15 @@ public final class AddressResolver {
 			// Refused below, like a network that is not counted.
 		}
 		throw new IllegalArgumentException(
-				"Invalid identifier (ip:%s): must be an address or the /%d network of an IPv6 address, such as ip:203.0.113.7 or ip:2001:db8::/%d. Names are not looked up. To deny other networks, use ratelimit.deny."
+				"Invalid identifier (ip:%s): must be an address or the /%s network of an IPv6 address, such as ip:203.0.113.7 or ip:2001:db8::/%s. Names are not looked up. To deny other networks, use ratelimit.deny."
 					.formatted(text, this.ipv6Prefix, this.ipv6Prefix));
 	}
 
 	private @Nullable String text(@Nullable IPAddress address, @Nullable String otherwise) {
-		if (address == null) {
-			return (otherwise != null && !otherwise.isBlank()) ? otherwise : null;
+		if (address != null) {
+			return text(address);
 		}
-		return text(address);
+		return (otherwise != null && !otherwise.isBlank()) ? otherwise : null;
 	}
 
 	private String text(IPAddress address) {

@@ -7,6 +7,7 @@ import inet.ipaddr.HostNameParameters;
 import inet.ipaddr.IPAddress;
 import inet.ipaddr.IPAddressString;
 import inet.ipaddr.IPAddressStringParameters;
+import inet.ipaddr.ipv4.IPv4AddressStringParameters;
 import inet.ipaddr.ipv6.IPv6Address;
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * IPv6 addresses that are mapped ({@code ::ffff:0:0/96}) or translated
  * ({@code 64:ff9b::/96}, RFC 6052) from IPv4 are converted to IPv4. Zones are removed.
  */
-final class AddressText {
+public final class AddressText {
 
 	/** Longer than any address with a zone and a port. */
 	private static final int LONGEST = 100;
@@ -46,18 +47,16 @@ final class AddressText {
 	 * Allows unambiguous addresses only: some parsers take 010.0.0.1 for octal.
 	 */
 	private static IPAddressStringParameters.Builder strict(IPAddressStringParameters.Builder address) {
-		address.allowEmpty(false);
-		address.allowSingleSegment(false);
-		address.allowAll(false);
+		address.allowEmpty(false).allowSingleSegment(false).allowAll(false);
 		address.allowMask(false).allowPrefixOnly(false).setRangeOptions(RangeParameters.NO_RANGE);
-		address.getIPv4AddressParametersBuilder().allow_inet_aton(false).allowBinary(false).allowLeadingZeros(false);
+		strict(address.getIPv4AddressParametersBuilder());
 		address.getIPv6AddressParametersBuilder().allowBase85(false).allowBinary(false);
-		address.getIPv6AddressParametersBuilder()
-			.getEmbeddedIPv4AddressParametersBuilder()
-			.allow_inet_aton(false)
-			.allowBinary(false)
-			.allowLeadingZeros(false);
+		strict(address.getIPv6AddressParametersBuilder().getEmbeddedIPv4AddressParametersBuilder());
 		return address;
+	}
+
+	private static void strict(IPv4AddressStringParameters.Builder address) {
+		address.allow_inet_aton(false).allowBinary(false).allowLeadingZeros(false);
 	}
 
 	/**
@@ -66,8 +65,8 @@ final class AddressText {
 	 * address with its port.
 	 * @return the address; {@code null} if the text is not an address
 	 */
-	static @Nullable IPAddress connection(String text) {
-		if (text.isBlank() || text.length() > LONGEST) {
+	static @Nullable IPAddress connection(@Nullable String text) {
+		if (text == null || text.isBlank() || text.length() > LONGEST) {
 			return null;
 		}
 		IPAddress address = new HostName(text).asAddress();
@@ -95,7 +94,7 @@ final class AddressText {
 	 * @return the block or the single address
 	 * @throws IllegalArgumentException if the text is neither
 	 */
-	static IPAddress block(String text) {
+	public static IPAddress block(String text) {
 		IPAddress block;
 		try {
 			block = new IPAddressString(text.strip(), BLOCK).toAddress();

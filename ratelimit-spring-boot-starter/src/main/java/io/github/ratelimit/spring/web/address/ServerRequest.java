@@ -21,9 +21,6 @@ final class ServerRequest {
 	/** Where Tomcat keeps the address of a header for the access log. */
 	private static final String LOGGED_ADDRESS = "org.apache.catalina.AccessLog.RemoteAddr";
 
-	/** Does the same as the valve, but only wraps the request. */
-	private static final String FILTER = "org.apache.catalina.filters.RemoteIpFilter";
-
 	private ServerRequest() {
 	}
 
@@ -49,15 +46,6 @@ final class ServerRequest {
 	/** Returns whether a valve or a filter of Tomcat reads addresses from headers. */
 	static boolean isReadByTomcat(HttpServletRequest server) {
 		return server.getAttribute(LOGGED_ADDRESS) != null;
-	}
-
-	/** Returns whether a filter of Tomcat reads addresses from headers. */
-	static boolean isReadByFilter(HttpServletRequest server) {
-		return server.getServletContext()
-			.getFilterRegistrations()
-			.values()
-			.stream()
-			.anyMatch((filter) -> FILTER.equals(filter.getClassName()));
 	}
 
 	/** A separate class, because Jetty is optional. */

@@ -2,7 +2,9 @@ package io.github.ratelimit.spring.web.address;
 
 import java.util.List;
 
-import io.github.ratelimit.spring.policy.ForwardedHeader;
+import io.github.ratelimit.spring.config.ForwardedHeader;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -93,13 +95,13 @@ class AddressResolverTests {
 			"48, 2001:db8:0:9::5, 2001:db8::/48", "48, 2001:db8::/48, 2001:db8::/48",
 			"127, 2001:db8::5, 2001:db8::4/127", "64, 203.0.113.7, 203.0.113.7" })
 	void addressIsWrittenAsRequestsAreCounted(int prefix, String address, String expected) {
-		assertThat(new AddressResolver(prefix, null, false).counted(address)).isEqualTo(expected);
+		assertThat(new AddressResolver(prefix, null).counted(address)).isEqualTo(expected);
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "128, 2001:db8::/64", "48, 2001:db8::/64", "64, 2001:db8::/48", "64, ::ffff:0:0/96", "64, 0.0.0.0/0" })
 	void addressIsRejectedWhenItsNetworkIsNotCounted(int prefix, String network) {
-		assertThatIllegalArgumentException().isThrownBy(() -> new AddressResolver(prefix, null, false).counted(network))
+		assertThatIllegalArgumentException().isThrownBy(() -> new AddressResolver(prefix, null).counted(network))
 			.withMessageStartingWith("Invalid identifier (ip:%s): must be an address or the /%d network", network,
 					prefix);
 	}
@@ -107,48 +109,79 @@ class AddressResolverTests {
 	@ParameterizedTest
 	@ValueSource(ints = { -1, 0, 31, 129 })
 	void lengthOfNetworkIsRejectedWhenOutOfRange(int prefix) {
-		assertThatIllegalArgumentException().isThrownBy(() -> new AddressResolver(prefix, null, false))
+		assertThatIllegalArgumentException().isThrownBy(() -> new AddressResolver(prefix, null))
 			.withMessage("Invalid IPv6 prefix (%d): must be from 32 to 128 bits.", prefix);
 	}
 
+	/** A filter may change the address after a policy has counted the request. */
 	@ParameterizedTest
-	@CsvSource({ "X-Forwarded-For, true, 1", "Forwarded, true, 1", "X-Forwarded-For, false, 0", "X-Other, true, 0" })
-	void warningIsWrittenOnceWhenForwardedHeadersDoNotCount(String header, boolean warning, int expected,
+	@CsvSource(delimiter = '|', textBlock = """
+			X-Forwarded-For | 198.51.100.77 | as is, as is                   | 1 | 0
+			Forwarded       | 198.51.100.77 | as is, as is                   | 1 | 0
+			X-Other         | 198.51.100.77 | as is                          | 0 | 0
+			X-Forwarded-For | 198.51.100.77 | as is, changed, as is, changed | 1 | 1
+			X-Forwarded-For | 198.51.100.77 | changed, as is                 | 0 | 1
+			X-Forwarded-For | 172.17.0.1    | as is, changed                 | 0 | 1
+			""")
+	void forwardedHeadersOfStrangersAreLoggedOnce(String header, String value, String requests, int notUsed, int used,
 			CapturedOutput output) {
-		AddressResolver resolver = new AddressResolver(64, null, warning);
-		this.request.setRemoteAddr("203.0.113.7");
-		this.request.addHeader(header, "198.51.100.77");
-		for (int i = 0; i < 3; i++) {
-			resolver.resolve(this.request);
+		AddressResolver resolver = new AddressResolver(64, null);
+		this.request.setRemoteAddr("172.17.0.1");
+		this.request.addHeader(header, value);
+		for (String request : requests.split(", ")) {
+			resolver.resolve(request.equals("changed") ? changed() : this.request);
 		}
-		assertThat(output.toString().split("Requests have forwarded headers", -1)).hasSize(expected + 1);
+		assertThat(output.toString().split("Requests with forwarded headers are counted by", -1)).hasSize(notUsed + 1);
+		assertThat(output.toString().split("Any client can choose the address that it is counted by", -1))
+			.hasSize(used + 1);
 		assertThat(output).doesNotContain("198.51.100.77");
 	}
 
 	@Test
-	void thereIsNoWarningWhenProxiesAreTrusted(CapturedOutput output) {
+	void forwardedHeaderOfStrangerIsLoggedBesideTrustedProxies(CapturedOutput output) {
 		AddressResolver resolver = new AddressResolver(64,
-				new TrustedProxies(List.of("10.0.0.0/8"), ForwardedHeader.X_FORWARDED_FOR), true);
+				new TrustedProxies(List.of("10.0.0.0/8"), ForwardedHeader.X_FORWARDED_FOR));
+		this.request.setRemoteAddr("172.17.0.1");
+		this.request.addHeader("X-Forwarded-For", "198.51.100.77");
+		assertThat(resolver.resolve(this.request)).isEqualTo("172.17.0.1");
+		assertThat(output).containsOnlyOnce("Requests with forwarded headers are counted by");
+	}
+
+	private HttpServletRequest changed() {
+		return new HttpServletRequestWrapper(this.request) {
+
+			@Override
+			public String getRemoteAddr() {
+				return "198.51.100.77";
+			}
+
+		};
+	}
+
+	@Test
+	void forwardedHeaderOfTrustedProxyIsNotLogged(CapturedOutput output) {
+		AddressResolver resolver = new AddressResolver(64,
+				new TrustedProxies(List.of("10.0.0.0/8"), ForwardedHeader.X_FORWARDED_FOR));
 		this.request.setRemoteAddr("10.0.0.1");
 		this.request.addHeader("X-Forwarded-For", "2001:db8:1:2::3");
 		assertThat(resolver.resolve(this.request)).isEqualTo("2001:db8:1:2::/64");
-		assertThat(output).doesNotContain("Requests have forwarded headers");
+		assertThat(output).doesNotContain("Requests with forwarded headers");
 	}
 
 	/** The application cannot look at the valves of a Tomcat that has deployed it. */
 	@Test
 	void valveOfTomcatIsLoggedOnceWhenProxiesAreTrusted(CapturedOutput output) {
 		AddressResolver resolver = new AddressResolver(64,
-				new TrustedProxies(List.of("10.0.0.0/8"), ForwardedHeader.X_FORWARDED_FOR), true);
+				new TrustedProxies(List.of("10.0.0.0/8"), ForwardedHeader.X_FORWARDED_FOR));
 		this.request.setRemoteAddr("203.0.113.7");
 		this.request.setAttribute("org.apache.catalina.AccessLog.RemoteAddr", "203.0.113.7");
 		resolver.resolve(this.request);
 		resolver.resolve(this.request);
-		assertThat(output).containsOnlyOnce("A RemoteIpValve of Tomcat replaces addresses by those of headers");
+		assertThat(output).containsOnlyOnce("A RemoteIpValve or RemoteIpFilter of Tomcat reads forwarded headers");
 	}
 
 	private String resolve(int prefix) {
-		return new AddressResolver(prefix, null, false).resolve(this.request);
+		return new AddressResolver(prefix, null).resolve(this.request);
 	}
 
 }

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.stream.Collectors;
 
-import io.github.ratelimit.spring.policy.ForwardedHeader;
+import io.github.ratelimit.spring.config.ForwardedHeader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -60,7 +60,7 @@ class TrustedProxiesTests {
 			"167772161", "10.1.1.*", "10.1.1.0/24", "*", "10.1.1.1 10.1.1.2", "10.1.1.256", "1.1.1.10.in-addr.arpa",
 			"2001-db8--1.ipv6-literal.net", "10.1.1.1:port", "10.1.1.1:99999", "[10.1.1.1]", "[::1", "::1]", "::1::",
 			"10.1.1.1;", "\"10.1.1.1\"", "１０.1.1.1" })
-	void walkEndsAtLastGoodHopWhenHopCannotBeRead(String hop) {
+	void walkEndsAtLastHopThatCanBeRead(String hop) {
 		assertThat(client(ForwardedHeader.X_FORWARDED_FOR, "10.0.0.1", "6.6.6.6, " + hop + ", 10.9.9.9"))
 			.isEqualTo("10.9.9.9");
 		assertThat(client(ForwardedHeader.X_FORWARDED_FOR, "10.0.0.1", "6.6.6.6, " + hop)).isEqualTo("10.0.0.1");
@@ -188,7 +188,7 @@ class TrustedProxiesTests {
 
 	@ParameterizedTest
 	@CsvSource({ "10.0.0.1/8, 10.0.0.0/8", "2001:db8::1/32, 2001:db8::/32" })
-	void proxyIsRejectedWhenItIsNotFirstOfItsBlock(String text, String block) {
+	void proxyIsRejectedWhenNotFirstOfItsBlock(String text, String block) {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> new TrustedProxies(List.of(text), ForwardedHeader.X_FORWARDED_FOR))
 			.withMessage(

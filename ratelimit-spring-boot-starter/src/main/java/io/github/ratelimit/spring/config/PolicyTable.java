@@ -1,0 +1,203 @@
+package io.github.ratelimit.spring.config;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.algorithm.Algorithms;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.spring.policy.IdentifiedPolicy;
+import io.github.ratelimit.spring.policy.Mode;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.context.ApplicationListener;
+
+/**
+ * Logs the policies once the application is ready, because annotations are found as beans
+ * are created.
+ */
+final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
+
+	private static final Logger logger = LoggerFactory.getLogger(PolicyTable.class);
+
+	/** The options that the last column shows. */
+	private static final Set<String> PLACES = Set.of("paths", "routes", "cost");
+
+	private static final String LAST = "applies to";
+
+	private final RateLimitProperties properties;
+
+	private final ConfiguredPolicies policies;
+
+	private final ObjectProvider<AnnotatedPolicies> annotated;
+
+	private final Supplier<List<String>> code;
+
+	/** The code is what beans have that may use any policy, such as a PolicyLimiter. */
+	PolicyTable(RateLimitProperties properties, ConfiguredPolicies policies,
+			ObjectProvider<AnnotatedPolicies> annotated, Supplier<List<String>> code) {
+		this.properties = properties;
+		this.policies = policies;
+		this.annotated = annotated;
+		this.code = code;
+	}
+
+	@Override
+	public void onApplicationEvent(ApplicationReadyEvent event) {
+		if (logger.isInfoEnabled()) {
+			logger.info(text());
+		}
+		List<String> unused = uses().entrySet()
+			.stream()
+			.filter((use) -> use.getValue().isEmpty())
+			.map((use) -> use.getKey().policy().name())
+			.sorted()
+			.toList();
+		if (!unused.isEmpty() && this.code.get().isEmpty()) {
+			logger.warn(
+					"These policies limit nothing yet, because they have no paths, no @RateLimited names them, and no bean has a PolicyLimiter or OutgoingRateLimits: {}",
+					unused);
+		}
+	}
+
+	/** Returns a line about what is not enforced, and the table. */
+	String text() {
+		Map<IdentifiedPolicy, Set<String>> uses = uses();
+		if (uses.isEmpty()) {
+			return "Rate limits: there are no policies, so nothing is limited";
+		}
+		List<IdentifiedPolicy> sorted = uses.keySet()
+			.stream()
+			.sorted(Comparator.comparing((IdentifiedPolicy policy) -> policy.policy().name())
+				.thenComparing((policy) -> policy.identifiers().toString()))
+			.toList();
+		List<Map<String, String>> rows = sorted.stream()
+			.map((policy) -> row(policy, uses.getOrDefault(policy, Set.of())))
+			.toList();
+		Set<String> headings = new LinkedHashSet<>();
+		rows.forEach((row) -> headings.addAll(row.keySet()));
+		headings.remove(LAST);
+		headings.add(LAST);
+		List<List<String>> columns = headings.stream().map((heading) -> column(heading, rows)).toList();
+		return IntStream.rangeClosed(0, rows.size())
+			.mapToObj((line) -> columns.stream().map((column) -> column.get(line)).collect(Collectors.joining()))
+			.map(String::stripTrailing)
+			.collect(Collectors.joining(System.lineSeparator(), "Rate limits: %s%n".formatted(summary(sorted)), ""));
+	}
+
+	/** Returns what a policy always has, and other options as they are set. */
+	private Map<String, String> row(IdentifiedPolicy policy, Set<String> uses) {
+		Map<String, String> row = new LinkedHashMap<>();
+		row.put("policy", policy.policy().name());
+		row.put("algorithm", text(policy.policy().algorithm()));
+		row.put("limits", policy.policy().algorithm().countsCalls() ? "-" : text(policy.policy().limits()));
+		row.put("identifiers", text(policy.identifiers()));
+		row.put("mode", text(policy.enforcement().mode()));
+		row.put("on-store-failure", text(policy.enforcement().onStoreFailure()));
+		PolicySettings settings = this.properties.policies().get(policy.policy().name());
+		if (settings != null) {
+			SetOptions.of(settings).forEach((option, value) -> {
+				if (!PLACES.contains(option) && PolicySettings.option(option).algorithm().isEmpty()) {
+					row.putIfAbsent(option, text(value));
+				}
+			});
+		}
+		List<String> code = this.code.get();
+		row.put(LAST, !uses.isEmpty() ? text(uses)
+				: code.isEmpty() ? "nothing yet" : "calls of " + String.join(" or ", code));
+		return row;
+	}
+
+	/** Returns the lines of a column, equally wide. */
+	private static List<String> column(String heading, List<Map<String, String>> rows) {
+		List<String> cells = Stream
+			.concat(Stream.of(heading), rows.stream().map((row) -> row.getOrDefault(heading, "-")))
+			.toList();
+		int width = cells.stream().mapToInt(String::length).max().orElse(0);
+		return cells.stream().map((cell) -> "  " + cell + " ".repeat(width - cell.length())).toList();
+	}
+
+	private String summary(List<IdentifiedPolicy> policies) {
+		List<String> shadows = policies.stream()
+			.filter((policy) -> policy.enforcement().mode() == Mode.SHADOW)
+			.map((policy) -> policy.policy().name())
+			.distinct()
+			.toList();
+		String excluded = this.properties.exclude().isEmpty() ? ""
+				: ", except on the paths " + text(this.properties.exclude());
+		return "these policies are enforced while the store answers" + excluded
+				+ (shadows.isEmpty() ? "" : ", except in shadow mode, which only reports: " + text(shadows));
+	}
+
+	/** Returns the paths in the order in which they are matched, and then the methods. */
+	private Map<IdentifiedPolicy, Set<String>> uses() {
+		Map<IdentifiedPolicy, Set<String>> uses = new LinkedHashMap<>();
+		this.policies.policies().forEach((name, policy) -> {
+			Set<String> paths = uses.computeIfAbsent(policy, (key) -> new LinkedHashSet<>());
+			PolicySettings settings = this.properties.policies().get(name);
+			if (settings != null) {
+				settings.routes()
+					.forEach((route) -> route.paths().forEach((path) -> paths.add(withCost(path, route.cost()))));
+				settings.paths().forEach((path) -> paths.add(withCost(path, settings.costOfPaths())));
+			}
+		});
+		AnnotatedPolicies.byPlace(this.annotated)
+			.forEach((place, policies) -> policies
+				.forEach((policy) -> uses.computeIfAbsent(policy, (key) -> new LinkedHashSet<>()).add("@" + place)));
+		return uses;
+	}
+
+	private static String withCost(String path, long cost) {
+		return (cost == 1) ? path : "%s (cost %s)".formatted(path, cost);
+	}
+
+	/** Returns the algorithm, with its options if they are not the default. */
+	private static String text(Algorithm algorithm) {
+		String options = algorithm.toString();
+		int start = options.indexOf('[');
+		return algorithm.name()
+				+ ((start < 0 || Algorithms.all().contains(algorithm)) ? "" : " " + options.substring(start));
+	}
+
+	/** Returns a value as written in configuration. */
+	private static String text(Object value) {
+		if (value instanceof Duration duration) {
+			return duration.toString().substring(2).toLowerCase(Locale.ROOT);
+		}
+		if (value instanceof Enum<?> constant) {
+			return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+		}
+		if (value instanceof Collection<?> list) {
+			return list.stream().map(PolicyTable::text).collect(Collectors.joining(", "));
+		}
+		if (value instanceof Map<?, ?> groups) {
+			return groups.entrySet()
+				.stream()
+				.map((group) -> group.getKey() + ": " + text(group.getValue()))
+				.collect(Collectors.joining("; "));
+		}
+		if (value instanceof Record group && value.getClass().getNestHost() == PolicySettings.class) {
+			return SetOptions.of(group)
+				.entrySet()
+				.stream()
+				.map((option) -> option.getKey() + " " + text(option.getValue()))
+				.collect(Collectors.joining(", "));
+		}
+		return value.toString();
+	}
+
+}

@@ -1,0 +1,85 @@
+package io.github.ratelimit.spring.config;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Parameter;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.BeanUtils;
+import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * Reads settings by the names of their options. Settings are records, of which native
+ * images keep the parameters of the constructor.
+ *
+ * @since 0.1
+ */
+public final class SetOptions {
+
+	private SetOptions() {
+	}
+
+	/**
+	 * Returns the options of settings that are set: those that are neither {@code null}
+	 * nor empty.
+	 */
+	static Map<String, Object> of(Record settings) {
+		Map<String, Object> values = new LinkedHashMap<>();
+		parameters(settings.getClass()).forEach((option) -> {
+			Method accessor = ReflectionUtils.findMethod(settings.getClass(), option.getName());
+			Object value = ReflectionUtils.invokeMethod(Objects.requireNonNull(accessor), settings);
+			if (value != null && isSet(value, option)) {
+				values.put(name(option), value);
+			}
+		});
+		return values;
+	}
+
+	private static boolean isSet(Object value, Parameter option) {
+		if (value instanceof Collection<?> list) {
+			return !list.isEmpty();
+		}
+		return (value instanceof Map<?, ?> map) ? !map.isEmpty()
+				: option.getType() != boolean.class || value.equals(true);
+	}
+
+	/** Returns the parameters that stand for the options of a type of settings. */
+	public static Stream<Parameter> parameters(Class<?> settings) {
+		return Stream.of(settings.getDeclaredConstructors()[0].getParameters());
+	}
+
+	/** Returns the name of an option as in configuration. */
+	public static String name(Parameter option) {
+		return DataObjectPropertyName.toDashedForm(option.getName());
+	}
+
+	/** Returns the names of options that have other values, or are set only once. */
+	static Set<String> differences(Map<String, Object> options, Map<String, Object> others) {
+		Set<String> names = new TreeSet<>(options.keySet());
+		names.addAll(others.keySet());
+		names.removeIf((name) -> Objects.equals(options.get(name), others.get(name)));
+		return names;
+	}
+
+	/** Returns settings of a policy with some options. */
+	static PolicySettings toPolicy(Map<String, Object> options) {
+		return (PolicySettings) BeanUtils.instantiateClass(PolicySettings.class.getDeclaredConstructors()[0],
+				parameters(PolicySettings.class)
+					.map((option) -> options.getOrDefault(name(option), unset(option.getType())))
+					.toArray());
+	}
+
+	private static @Nullable Object unset(Class<?> type) {
+		return (type == List.class) ? List.of() : (type == Map.class) ? Map.of() : null;
+	}
+
+}

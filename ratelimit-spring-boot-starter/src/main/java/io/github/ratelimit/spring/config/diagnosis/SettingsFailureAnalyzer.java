@@ -1,0 +1,199 @@
+package io.github.ratelimit.spring.config.diagnosis;
+
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+
+import io.github.ratelimit.spring.config.HiddenValueException;
+import io.github.ratelimit.spring.config.InvalidBeanException;
+import io.github.ratelimit.spring.config.ListPropertyNames;
+import io.github.ratelimit.spring.config.PolicySettings;
+import io.github.ratelimit.spring.config.RedisProperties;
+import io.github.ratelimit.spring.decide.NearestNames;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.origin.Origin;
+import org.springframework.core.Ordered;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.Order;
+import org.springframework.core.convert.ConversionException;
+import org.springframework.core.env.Environment;
+import org.springframework.core.env.StandardEnvironment;
+import org.springframework.core.env.PropertySource;
+
+/**
+ * Explains settings below {@code ratelimit} and beans that cannot be used, before the
+ * analyzers of Spring Boot, which know neither which property was meant nor how its value
+ * is written, and show values that must not be shown.
+ */
+@Order(Ordered.HIGHEST_PRECEDENCE)
+class SettingsFailureAnalyzer extends AbstractFailureAnalyzer<Throwable> {
+
+	private static final ConfigurationPropertyName OWN = ConfigurationPropertyName.of("ratelimit");
+
+	private final List<ConfigurationPropertySource> sources;
+
+	SettingsFailureAnalyzer(@Nullable Environment environment) {
+		this.sources = (environment == null) ? List.of()
+				: StreamSupport.stream(ConfigurationPropertySources.get(environment).spliterator(), false).toList();
+	}
+
+	@Override
+	protected @Nullable FailureAnalysis analyze(Throwable rootFailure, Throwable cause) {
+		InvalidBeanException bean = findCause(rootFailure, InvalidBeanException.class);
+		if (bean != null) {
+			return new FailureAnalysis(bean.getMessage(), bean.getAction(), bean);
+		}
+		InvalidConfigurationPropertyValueException invalid = findCause(rootFailure,
+				InvalidConfigurationPropertyValueException.class);
+		if (invalid != null) {
+			return invalidValue(invalid);
+		}
+		UnboundConfigurationPropertiesException unbound = findCause(rootFailure,
+				UnboundConfigurationPropertiesException.class);
+		if (unbound != null) {
+			return unknownNames(unbound);
+		}
+		BindException unreadable = findCause(rootFailure, BindException.class);
+		return (unreadable != null) ? wrongType(unreadable) : null;
+	}
+
+	/**
+	 * Adds the origin if Spring Boot cannot: a list or a group of properties has no
+	 * origin, but its first property has one.
+	 */
+	private @Nullable FailureAnalysis invalidValue(InvalidConfigurationPropertyValueException cause) {
+		HiddenValueException hidden = (cause instanceof HiddenValueException value) ? value : null;
+		Optional<ConfigurationProperty> property = find(cause.getName(), cause.getValue() == null);
+		boolean isKnown = property.map((found) -> found.getName().toString().equals(cause.getName())).orElse(true);
+		if (hidden == null && (isKnown || !cause.getName().startsWith("ratelimit."))) {
+			return null;
+		}
+		Origin given = (hidden != null) ? hidden.origin() : null;
+		String origin = Optional.ofNullable(given)
+			.or(() -> property.map(ConfigurationProperty::getOrigin))
+			.map(" (originating from '%s')"::formatted)
+			.orElse("");
+		return new FailureAnalysis(
+				"Invalid value '%s' for configuration property '%s'%s. Validation failed for the following reason:%n%n%s"
+					.formatted(cause.getValue(), cause.getName(), origin, cause.getReason()),
+				"Review the value of the property with the provided reason.", cause);
+	}
+
+	/**
+	 * Finds a property, or the first one below it; for a missing one, the first one
+	 * beside it, whose source may have replaced it.
+	 */
+	private Optional<ConfigurationProperty> find(String name, boolean missing) {
+		List<ConfigurationPropertyName> names = ListPropertyNames.spellings(name);
+		Stream<ConfigurationProperty> exact = this.sources.stream()
+			.flatMap((source) -> names.stream().map(source::getConfigurationProperty));
+		Stream<ConfigurationProperty> below = this.sources.stream()
+			.filter(IterableConfigurationPropertySource.class::isInstance)
+			.flatMap((source) -> names.stream()
+				.map((each) -> missing ? each.getParent() : each)
+				.flatMap((each) -> ((IterableConfigurationPropertySource) source).stream().filter(each::isAncestorOf))
+				.map(source::getConfigurationProperty));
+		return (missing ? below : Stream.concat(exact, below)).filter(Objects::nonNull).findFirst();
+	}
+
+	private static @Nullable FailureAnalysis unknownNames(UnboundConfigurationPropertiesException cause) {
+		if (!cause.getUnboundProperties().stream().map(ConfigurationProperty::getName).allMatch(OWN::isAncestorOf)) {
+			return null;
+		}
+		// Without the value, which may be a secret whose name is misspelt.
+		return new FailureAnalysis(cause.getUnboundProperties()
+			.stream()
+			.map((property) -> "There is no property '%1$s', so it would have no effect:%n%n    Property: %1$s%2$s"
+				.formatted(property.getName(), origin(property)))
+			.collect(Collectors.joining("%n%n".formatted())),
+				cause.getUnboundProperties()
+					.stream()
+					.map(SettingsFailureAnalyzer::remedy)
+					.distinct()
+					.collect(Collectors.joining("%n".formatted())),
+				cause);
+	}
+
+	private static String origin(@Nullable ConfigurationProperty property) {
+		return (property != null && property.getOrigin() != null) ? "%n    Origin: %s".formatted(property.getOrigin())
+				: "";
+	}
+
+	private static String remedy(ConfigurationProperty property) {
+		boolean variable = property.getSource() != null
+				&& property.getSource().getUnderlyingSource() instanceof PropertySource<?> source
+				&& source.getName().equals(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME);
+		UnknownSetting unknown = UnknownSetting.find(property.getName(), variable).orElse(null);
+		if (unknown == null) {
+			return "Remove '%s'.".formatted(property.getName());
+		}
+		if (!unknown.nearest().isEmpty()) {
+			return NearestNames.question(unknown.nearest());
+		}
+		ConfigurationPropertyName parent = unknown.parent().name();
+		ResolvableType type = unknown.parent().type();
+		return type.resolve(Object.class).isRecord()
+				? "Remove it, or use one of those below '%s': %s.".formatted(parent,
+						String.join(", ", PropertyForm.properties(type.resolve(Object.class))))
+				: "Set '%s' to %s.".formatted(parent, PropertyForm.of(parent, type));
+	}
+
+	/** Explains how a value is written that cannot be converted. */
+	private @Nullable FailureAnalysis wrongType(BindException cause) {
+		BindException innermost = innermost(cause);
+		ConfigurationPropertyName name = innermost.getName();
+		if (!OWN.isAncestorOf(name)
+				|| (innermost.getProperty() == null && !(innermost.getCause() instanceof ConversionException))) {
+			return null;
+		}
+		String rule = PropertyForm.of(name, innermost.getTarget().getType());
+		if (rule == null) {
+			return null;
+		}
+		// A text in place of a group has no property in the exception.
+		ConfigurationProperty property = Optional.ofNullable(innermost.getProperty())
+			.or(() -> this.sources.stream()
+				.map((source) -> source.getConfigurationProperty(name))
+				.filter(Objects::nonNull)
+				.findFirst())
+			.orElse(null);
+		Class<?> type = innermost.getTarget().getType().resolve(Object.class);
+		Object value = (type == RedisProperties.class || property == null) ? "***"
+				: HiddenValueException.withoutPassword(property.getValue());
+		String last = name.getLastElement(Form.DASHED);
+		String action = (type == PolicySettings.class && PropertyForm.properties(type).contains(last))
+				? "'%s' is a property of a policy: indent it below the name of the policy, as in '%s.NAME.%1$s'."
+					.formatted(last, name.getParent())
+				: "Set '%s' to %s.%s".formatted(name, rule, type.isEnum()
+						? NearestNames.question(String.valueOf(value), PropertyForm.constants(type)) : "");
+		return new FailureAnalysis(
+				"Invalid value '%1$s' for configuration property '%2$s': must be %3$s.%n%n    Property: %2$s%n    Value: \"%1$s\"%4$s"
+					.formatted(value, name, rule, origin(property)),
+				action, cause);
+	}
+
+	/** Returns the cause that names the exact property. */
+	private static BindException innermost(BindException ex) {
+		BindException innermost = ex;
+		for (Throwable cause = ex.getCause(); cause != null; cause = cause.getCause()) {
+			innermost = (cause instanceof BindException inner) ? inner : innermost;
+		}
+		return innermost;
+	}
+
+}

@@ -1,0 +1,169 @@
+package io.github.ratelimit.spring.config.diagnosis;
+
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.spring.config.RateLimitProperties;
+import io.github.ratelimit.spring.config.SetOptions;
+import io.github.ratelimit.spring.decide.NearestNames;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.BeanUtils;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.core.ResolvableType;
+
+/**
+ * A name below {@code ratelimit} without a property of that name.
+ *
+ * @param name the name
+ * @param parent what its first elements name
+ * @param nearest names of properties that may be meant
+ */
+record UnknownSetting(ConfigurationPropertyName name, Setting parent, List<String> nearest) {
+
+	private static final ConfigurationPropertyName POLICIES = ConfigurationPropertyName.of("ratelimit.policies");
+
+	/**
+	 * Looks up a property.
+	 * @param name a name below {@code ratelimit}
+	 * @param variable whether it is the name of an environment variable, in which an
+	 * underscore replaces a dot or a hyphen
+	 * @return what is wrong with the name; empty if there is a property of this name
+	 */
+	static Optional<UnknownSetting> find(ConfigurationPropertyName name, boolean variable) {
+		Setting parent = Setting.like(name)
+			.filter((setting) -> setting.name().equals(name) || setting.name().isAncestorOf(name))
+			.max(Comparator.comparingInt(Setting::length))
+			.orElseThrow();
+		Setting map = parent.isKey() ? parent.parent() : null;
+		if (parent.name().equals(name) || (map != null && parent.isText())) {
+			return Optional.empty();
+		}
+		if (map != null && parent.name().isLastElementIndexed() && name.isNumericIndex(map.length())) {
+			parent = map;
+		}
+		List<String> meant = (variable ? withHyphens(name) : elsewhere(name, parent))
+			.map((property) -> property.toString().replace("[NAME]", ".NAME"))
+			.toList();
+		if (meant.isEmpty()) {
+			meant = nearest(name, parent);
+		}
+		return Optional.of(new UnknownSetting(name, parent,
+				variable ? meant.stream().map(UnknownSetting::variable).toList() : meant));
+	}
+
+	private static String variable(String property) {
+		return property.replaceAll("[-\\]]", "").replaceAll("[.\\[]", "_").toUpperCase(Locale.ROOT);
+	}
+
+	/** Compares letters, because underscores of variables may be anything. */
+	private static List<String> nearest(ConfigurationPropertyName name, Setting parent) {
+		Map<String, String> values = new LinkedHashMap<>();
+		Setting.like(name)
+			.filter((setting) -> setting.isValue() && parent.name().isAncestorOf(setting.name()))
+			.forEach((setting) -> values.put(letters(setting.name()).substring(letters(parent.name()).length()),
+					setting.name().toString()));
+		return NearestNames.find(letters(name.subName(parent.length())), values.keySet())
+			.stream()
+			.map(values::get)
+			.toList();
+	}
+
+	private static String letters(ConfigurationPropertyName name) {
+		return name.toString().replaceAll("[-.\\[\\]]", "").toLowerCase(Locale.ROOT);
+	}
+
+	/** A policy with a hyphen is more likely than a misspelt property. */
+	private static Stream<ConfigurationPropertyName> withHyphens(ConfigurationPropertyName name) {
+		return IntStream.range(4, name.getNumberOfElements())
+			.mapToObj((end) -> name.chop(2).append(letters(name.chop(end).subName(2))).append(name.subName(end)))
+			.filter(Setting::isValue)
+			.limit(1);
+	}
+
+	/** Returns the properties that it would be with another indentation. */
+	private static Stream<ConfigurationPropertyName> elsewhere(ConfigurationPropertyName name, Setting parent) {
+		ConfigurationPropertyName rest = name.subName(1);
+		if (parent.length() == 1) {
+			List<ConfigurationPropertyName> groups = Stream.of("ratelimit.defaults", "ratelimit.policies[NAME]")
+				.map((group) -> ConfigurationPropertyName.of(group).append(rest.chop(1)))
+				.filter(Setting::isValue)
+				.toList();
+			return groups.isEmpty() ? Stream.of(POLICIES.append(rest)).filter(Setting::isValue) : groups.stream();
+		}
+		return !POLICIES.isAncestorOf(name) ? Stream.empty()
+				: IntStream.range(1, name.getNumberOfElements() - 1)
+					.filter((i) -> i == 1 || name.isNumericIndex(i) || (i == parent.length() - 1 && parent.isText()))
+					.mapToObj((i) -> name.chop(i).append(name.subName(i + 1)))
+					.filter(Setting::isValue);
+	}
+
+	/**
+	 * A property, or a group of properties.
+	 *
+	 * @param name its name
+	 * @param type its type
+	 * @param parent the group of which it is a part; {@code null} for all properties
+	 */
+	record Setting(ConfigurationPropertyName name, ResolvableType type, @Nullable Setting parent) {
+
+		/** Returns all settings, with the keys of maps and the index of another name. */
+		private static Stream<Setting> like(ConfigurationPropertyName other) {
+			return new Setting(ConfigurationPropertyName.of("ratelimit"),
+					ResolvableType.forClass(RateLimitProperties.class), null)
+				// A part of a name that was put together cannot be taken.
+				.withThoseBelow(ConfigurationPropertyName.adapt(other.toString(), '.'));
+		}
+
+		private Stream<Setting> withThoseBelow(ConfigurationPropertyName other) {
+			Class<?> raw = this.type.resolve(Object.class);
+			Stream<Setting> below = Stream.empty();
+			if (raw.isRecord()) {
+				below = SetOptions.parameters(raw)
+					.map((option) -> new Setting(this.name.append(SetOptions.name(option)),
+							ResolvableType.forType(option.getParameterizedType()), this));
+			}
+			else if (raw == Map.class && length() < other.getNumberOfElements()) {
+				below = Stream
+					.of(new Setting(this.name.append(other.subName(length()).chop(1)), this.type.getGeneric(1), this));
+			}
+			else if (raw == List.class) {
+				below = IntStream.range(0, other.getNumberOfElements())
+					.filter(other::isNumericIndex)
+					.mapToObj((i) -> new Setting(this.name.append(other.subName(i).chop(1)), this.type.getGeneric(0),
+							this));
+			}
+			return Stream.concat(Stream.of(this), below.flatMap((setting) -> setting.withThoseBelow(other)));
+		}
+
+		/** Returns whether there is a value of a name. */
+		private static boolean isValue(ConfigurationPropertyName name) {
+			return like(name).anyMatch((setting) -> setting.isValue() && setting.name.equals(name));
+		}
+
+		int length() {
+			return this.name.getNumberOfElements();
+		}
+
+		private boolean isKey() {
+			return this.parent != null && this.parent.type.resolve() == Map.class;
+		}
+
+		private boolean isText() {
+			return BeanUtils.isSimpleValueType(this.type.resolve(Object.class));
+		}
+
+		private boolean isValue() {
+			return isText() || (this.type.resolve() == List.class
+					&& BeanUtils.isSimpleValueType(this.type.getGeneric(0).resolve(Object.class)));
+		}
+
+	}
+
+}

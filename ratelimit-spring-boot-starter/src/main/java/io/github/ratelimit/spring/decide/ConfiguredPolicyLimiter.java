@@ -1,0 +1,105 @@
+package io.github.ratelimit.spring.decide;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.spring.Caller;
+import io.github.ratelimit.spring.PolicyLimiter;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.spring.policy.Enforcement;
+import io.github.ratelimit.spring.policy.IdentifiedPolicy;
+
+/**
+ * Decides by the configured policies.
+ */
+public final class ConfiguredPolicyLimiter implements PolicyLimiter {
+
+	private final ConfiguredPolicies policies;
+
+	private final Decider decider;
+
+	private final Supplier<PolicyEnforcer> enforcer;
+
+	private final ListedPlans plans;
+
+	/**
+	 * Creates a limiter.
+	 * @param policies the policies by name
+	 * @param decider decides
+	 * @param enforcer supplies what finds the present caller; called when the limiter is
+	 * used, because it depends on beans that may use the limiter
+	 * @param plans the plans that uses may name
+	 */
+	public ConfiguredPolicyLimiter(ConfiguredPolicies policies, Decider decider, Supplier<PolicyEnforcer> enforcer,
+			ListedPlans plans) {
+		this.policies = policies;
+		this.decider = decider;
+		this.enforcer = enforcer;
+		this.plans = plans;
+	}
+
+	@Override
+	public Acquisition tryAcquire(Use... uses) {
+		return this.decider.decide(charges(uses));
+	}
+
+	@Override
+	public Decision peek(Use... uses) {
+		return this.decider.peek(charges(uses));
+	}
+
+	private List<PolicyCharge> charges(Use... uses) {
+		if (uses.length == 0) {
+			throw new IllegalArgumentException("Invalid uses []: there must be at least one.");
+		}
+		return Stream.of(uses).map(this::charge).flatMap(Optional::stream).toList();
+	}
+
+	private Optional<PolicyCharge> charge(Use use) {
+		IdentifiedPolicy policy = GivenIdentifiers.policy(use.policy(), this.policies);
+		if (use.plan() != null) {
+			this.plans.look(use.plan());
+		}
+		Optional<PolicyCharge> charge = use.identifiers().isEmpty() ? ofPresentCaller(policy, use)
+				: Optional.of(ofIdentifiers(policy, use));
+		return charge.map(ConfiguredPolicyLimiter::withoutResponse)
+			.map((found) -> (use.plan() != null) ? new PolicyCharge(found.policy(), found.charge(), use.plan())
+					: found);
+	}
+
+	private Optional<PolicyCharge> ofPresentCaller(IdentifiedPolicy policy, Use use) {
+		GivenIdentifiers.requireNone(policy);
+		return this.enforcer.get().charge(new PolicyUse(policy, use.cost(), Map.of()));
+	}
+
+	private PolicyCharge ofIdentifiers(IdentifiedPolicy policy, Use use) {
+		Function<Identifier, Identifier> counted = this.enforcer.get()::counted;
+		List<Identifier> identifiers = GivenIdentifiers.of(policy, use.identifiers().stream().map(counted).toList());
+		Caller caller = (name) -> identifiers.stream()
+			.filter((identifier) -> identifier.type().equals(name))
+			.findFirst()
+			.orElse(null);
+		PolicyUse current = this.decider.current(new PolicyUse(policy, use.cost(), Map.of()), caller);
+		return new PolicyCharge(current.policy(), new Charge(current.policy().policy(), identifiers, use.cost()));
+	}
+
+	/** Returns the same charge, which no response makes provisional. */
+	private static PolicyCharge withoutResponse(PolicyCharge charge) {
+		Enforcement enforcement = charge.policy().enforcement();
+		if (enforcement.countWhen() == null) {
+			return charge;
+		}
+		return new PolicyCharge(charge.policy()
+			.withEnforcement(
+					new Enforcement(enforcement.mode(), enforcement.onStoreFailure(), null, enforcement.missing())),
+				charge.charge(), charge.plan());
+	}
+
+}

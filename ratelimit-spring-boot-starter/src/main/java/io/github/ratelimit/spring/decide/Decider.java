@@ -1,0 +1,300 @@
+package io.github.ratelimit.spring.decide;
+
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+
+import com.github.benmanes.caffeine.cache.Ticker;
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.denial.DenialCache;
+import io.github.ratelimit.lease.LeasedRateLimiter;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.outage.LocalRateLimiter;
+import io.github.ratelimit.outage.OnStoreFailure;
+import io.github.ratelimit.outage.OutageRateLimiter;
+import io.github.ratelimit.redis.RedisErrorKind;
+import io.github.ratelimit.spring.Caller;
+import io.github.ratelimit.spring.DecisionListener;
+import io.github.ratelimit.spring.InstanceCount;
+import io.github.ratelimit.spring.PolicySource;
+import io.github.ratelimit.spring.policy.IdentifiedPolicy;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Decides requests over the current policies, and notifies listeners.
+ * <p>
+ * All policies are decided in one call of the store: those that may deny together, all or
+ * nothing, and each policy in shadow mode separately, so that it does not affect the
+ * request. If the request is denied, policies in shadow mode count nothing, and listeners
+ * are not notified of them.
+ * <p>
+ * Safe for use by several threads.
+ */
+public final class Decider implements AutoCloseable {
+
+	/** How long a call is renewed without a sign that it runs, unless configured. */
+	static final Duration DEFAULT_LONGEST_CALL = Duration.ofMinutes(10);
+
+	/** About 20 MB, unless policies keep long logs. */
+	private static final int MAX_LOCAL_COUNTS = 100_000;
+
+	/** Calls the store, through the denial cache if there is one. */
+	private final OutageRateLimiter limiter;
+
+	private final LeasedRateLimiter leases;
+
+	private final Reservations reservations = new Reservations(Ticker.systemTicker());
+
+	private final Counted counted;
+
+	private final PolicyOutcomes outcomes;
+
+	private final SingletonSupplier<List<PolicySource>> sources;
+
+	/**
+	 * Creates a decider that remembers no denials.
+	 * @param store decides, and may fail
+	 * @param listeners are notified of every decision, in this order
+	 * @param sources supplies the sources that change the policies, one after another
+	 */
+	public Decider(RateLimiter store, List<DecisionListener> listeners, Supplier<List<PolicySource>> sources) {
+		this(store, listeners, sources, UnaryOperator.identity(), () -> 1, null, DEFAULT_LONGEST_CALL);
+	}
+
+	/**
+	 * Creates a decider.
+	 * @param store decides, and may fail
+	 * @param listeners are notified of every decision, in this order
+	 * @param sources supplies the sources that change the policies, one after another;
+	 * called once, with the first decision, because sources may depend on beans whose
+	 * methods are limited
+	 * @param shown returns an identifier as it may be logged
+	 * @param instances how many instances share the quotas while the store fails
+	 * @param denials remembers identifiers that the store has denied; {@code null} to
+	 * call it each time
+	 * @param longestCall how long a concurrent call is renewed without a sign that it
+	 * runs
+	 */
+	public Decider(RateLimiter store, List<DecisionListener> listeners, Supplier<List<PolicySource>> sources,
+			UnaryOperator<Identifier> shown, InstanceCount instances, @Nullable DenialCache denials,
+			Duration longestCall) {
+		LocalRateLimiter local = new LocalRateLimiter(new MemoryRateLimiter(InstantSource.system(), MAX_LOCAL_COUNTS),
+				instances::get);
+		this.leases = new LeasedRateLimiter(
+				(denials != null) ? denials.cache(store, this.reservations::longestDenial) : store);
+		// Each request has its own rule for when the store fails.
+		this.limiter = new OutageRateLimiter(this.leases, (policy) -> OnStoreFailure.DENY, local,
+				(ex) -> RedisErrorKind.of(ex).isUnanswered());
+		this.counted = new Counted(this.limiter, this.leases, local, this.reservations, longestCall);
+		this.outcomes = new PolicyOutcomes(listeners, shown, this.limiter);
+		this.sources = SingletonSupplier.of(() -> sources.get()
+			.stream()
+			.map((source) -> CheckedPolicySource.of(source, store::requireSupported))
+			.toList());
+	}
+
+	/** Returns the current form of a policy, for an unknown caller. */
+	public IdentifiedPolicy current(IdentifiedPolicy configured) {
+		return current(configured, Caller.UNKNOWN);
+	}
+
+	/**
+	 * Returns a use of the current form of its policy. Call it for each request, before
+	 * its identifiers and plan are found.
+	 * @param configured a use of the policy as configured
+	 * @param caller finds identifiers, except the expressions, whose values the use has
+	 * @return the same use of the policy as the sources return it
+	 */
+	public PolicyUse current(PolicyUse configured, Caller caller) {
+		return configured.withPolicy(current(configured.policy(), (name) -> configured.identify(name, caller::find)));
+	}
+
+	private IdentifiedPolicy current(IdentifiedPolicy configured, Caller caller) {
+		IdentifiedPolicy policy = configured;
+		for (PolicySource source : this.sources.obtain()) {
+			policy = source.current(policy, caller);
+		}
+		return policy;
+	}
+
+	/**
+	 * Decides a request, over the {@linkplain #current(PolicyUse, Caller) current}
+	 * policies, for the plan of each charge, and over their concurrent calls. The store
+	 * is not called for charges that cost nothing, which are always allowed.
+	 * @param requested a charge for each policy, without duplicates; may be empty
+	 * @return the decision, and what was used
+	 * @throws StoreException if the store failed, and one of the policies denies requests
+	 * then
+	 */
+	public Decided decide(List<PolicyCharge> requested) {
+		return decide(requested, false);
+	}
+
+	/**
+	 * Decides a request as {@link #decide(List)}. What is used is provisional if its
+	 * policy counts only some responses: it must be {@linkplain #counted() settled}
+	 * later.
+	 */
+	public Decided decideProvisionally(List<PolicyCharge> requested) {
+		return decide(requested, true);
+	}
+
+	private Decided decide(List<PolicyCharge> requested, boolean provisionally) {
+		List<PolicyCharge> charges = new ArrayList<>(requested.size());
+		List<PolicyCharge> used = new ArrayList<>(requested.size());
+		for (PolicyCharge each : requested) {
+			PolicyCharge charge = each.ofPlan().orElse(null);
+			if (charge != null) {
+				((charge.charge().cost() > 0) ? charges : used).add(charge);
+			}
+		}
+		if (charges.isEmpty()) {
+			return new Decided(Decided.UNLIMITED.decision(), List.of(), used, List.of(), this.counted);
+		}
+		long call = ConcurrentLimit.newCall(charges);
+		List<PolicyCharge> asked = ConcurrentLimit.with(charges, call);
+		List<PolicyCharge> calls = (call != 0) ? new ArrayList<>(1) : List.of();
+		Decision decision = acquire(asked, call);
+		for (int i = 0; decision.allowed() && i < asked.size(); i++) {
+			PolicyCharge counted = this.outcomes.counted(asked.get(i), decision);
+			if (counted == null) {
+				continue;
+			}
+			((counted.call() != 0) ? calls : used).add(counted);
+			if (counted.call() != 0) {
+				this.counted.add(counted);
+			}
+			else if (provisionally && counted.isProvisional()) {
+				this.reservations.add(counted);
+			}
+		}
+		return new Decided(decision, asked, used, calls, this.counted);
+	}
+
+	private Decision acquire(List<PolicyCharge> charges, long call) {
+		long start = System.nanoTime();
+		Decision decision;
+		try {
+			decision = ask(charges, call, this.limiter::tryAcquire);
+		}
+		catch (StoreException ex) {
+			this.outcomes.notify(charges, null, start);
+			throw ex;
+		}
+		this.outcomes.notify(charges, decision, start);
+		return decision;
+	}
+
+	/**
+	 * Returns the decision that {@link #decide(List)} would make now. Nothing is used,
+	 * and no listener is notified. Charges that cost nothing are checked as well.
+	 */
+	public Decision peek(List<PolicyCharge> requested) {
+		List<PolicyCharge> charges = requested.stream().map(PolicyCharge::ofPlan).flatMap(Optional::stream).toList();
+		long call = ConcurrentLimit.newCall(charges);
+		return charges.isEmpty() ? Decided.UNLIMITED.decision()
+				: ask(ConcurrentLimit.with(charges, call), call, this.limiter::peek);
+	}
+
+	private Decision ask(List<PolicyCharge> charges, long call,
+			BiFunction<RateLimitRequest, Function<Policy, OnStoreFailure>, Decision> operation) {
+		List<Charge> asked = new ArrayList<>(charges.size());
+		List<LimitStatus> impossible = List.of();
+		for (PolicyCharge charge : charges) {
+			asked.add(charge.isShadow() ? charge.charge().inShadow() : charge.charge());
+			if (charge.isProvisional()) {
+				this.reservations.register(charge.charge().policy());
+			}
+			List<LimitStatus> own = charge.impossible();
+			impossible = own.isEmpty() ? impossible : Stream.concat(impossible.stream(), own.stream()).toList();
+		}
+		if (!impossible.isEmpty()) {
+			return new Decision(false, impossible, null, Decision.Source.DENIAL_CACHE);
+		}
+		Decision decision = operation.apply(new RateLimitRequest(asked, "", call),
+				(policy) -> whenStoreFails(policy, charges));
+		return decision.allowed() ? decision : this.reservations.withEarlierRetry(decision, charges);
+	}
+
+	private static OnStoreFailure whenStoreFails(Policy policy, List<PolicyCharge> charges) {
+		return charges.stream()
+			.filter((charge) -> charge.charge().policy().equals(policy))
+			.findFirst()
+			.orElseThrow()
+			.policy()
+			.enforcement()
+			.whenStoreFails();
+	}
+
+	/** Rejects a policy that the store does not support. */
+	public void requireSupported(Policy policy) {
+		this.limiter.requireSupported(policy);
+	}
+
+	/**
+	 * Returns the rate limiter that knows whether the store fails. Code that calls the
+	 * store in another way reports failures to it.
+	 */
+	public OutageRateLimiter outage() {
+		return this.limiter;
+	}
+
+	/**
+	 * Returns the rate limiter that takes parts of quotas in advance. Code that blocks
+	 * identifiers or resets counts in another way tells it.
+	 */
+	public LeasedRateLimiter leases() {
+		return this.leases;
+	}
+
+	/** Returns what was counted and is not settled. */
+	public Counted counted() {
+		return this.counted;
+	}
+
+	/**
+	 * Gives back what was taken in advance, ends the thread for it, and renews no calls
+	 * until {@link #resume()}. Later requests are decided as before.
+	 */
+	public void pause() {
+		this.counted.pause();
+		this.leases.pause();
+	}
+
+	/** Renews the calls that still run. */
+	public void resume() {
+		this.counted.resume();
+	}
+
+	/**
+	 * Gives back what was taken in advance, and renews no calls. Must be called while the
+	 * store still works.
+	 */
+	@Override
+	public void close() {
+		this.counted.close();
+		this.leases.close();
+	}
+
+	/** A source of policies that were checked when they were read. */
+	public interface ReadSource extends PolicySource {
+
+	}
+
+}

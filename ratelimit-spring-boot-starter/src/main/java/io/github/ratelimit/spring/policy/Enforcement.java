@@ -1,0 +1,63 @@
+package io.github.ratelimit.spring.policy;
+
+import io.github.ratelimit.outage.OnStoreFailure;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a policy is enforced, besides its limits.
+ * <p>
+ * A value; safe for use by several threads.
+ *
+ * @param mode whether requests are denied
+ * @param onStoreFailure what happens to requests while the store fails; a policy in
+ * shadow mode always allows them
+ * @param countWhen which responses count; {@code null} for all. The cost of the others is
+ * refunded when they are complete. If a request is denied only because of requests in
+ * progress on this instance, whose cost may still be refunded, its retry-after is one
+ * second, because their duration is unknown
+ * @param missing what happens to requests that lack an identifier; a policy in shadow
+ * mode does not deny them
+ * @since 0.1
+ */
+public record Enforcement(Mode mode, OnStoreFailure onStoreFailure, @Nullable ResponseCondition countWhen,
+		MissingIdentifier missing) {
+
+	/**
+	 * Requests beyond the limits are denied. While the store fails, each instance limits
+	 * them alone. Requests without any identifier are counted by address.
+	 */
+	public static final Enforcement DEFAULT = new Enforcement(Mode.ENFORCE, OnStoreFailure.LOCAL, null);
+
+	/**
+	 * Returns whether a response counts.
+	 * @param status the status code of the response
+	 * @return whether its cost remains used
+	 */
+	public boolean counts(int status) {
+		return this.countWhen == null || this.countWhen.matches(status);
+	}
+
+	/**
+	 * Creates an enforcement that counts requests without any identifier by address.
+	 * @param mode whether requests are denied
+	 * @param onStoreFailure what happens to requests while the store fails
+	 * @param countWhen which responses count; {@code null} for all
+	 */
+	public Enforcement(Mode mode, OnStoreFailure onStoreFailure, @Nullable ResponseCondition countWhen) {
+		this(mode, onStoreFailure, countWhen, MissingIdentifier.ADDRESS);
+	}
+
+	/**
+	 * Returns whether requests that lack an identifier are denied.
+	 * @return whether they are; false in shadow mode
+	 */
+	public boolean deniesMissing() {
+		return this.mode == Mode.ENFORCE && this.missing == MissingIdentifier.DENY;
+	}
+
+	/** Returns what happens to requests while the store fails: shadow mode allows all. */
+	public OnStoreFailure whenStoreFails() {
+		return (this.mode == Mode.SHADOW) ? OnStoreFailure.ALLOW : this.onStoreFailure;
+	}
+
+}

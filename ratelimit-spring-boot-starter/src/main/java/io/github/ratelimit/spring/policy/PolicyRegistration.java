@@ -1,0 +1,232 @@
+package io.github.ratelimit.spring.policy;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Penalty;
+import io.github.ratelimit.outage.OnStoreFailure;
+import jakarta.servlet.http.HttpServletRequest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A policy that is declared in code. Each method sets the property of the same name below
+ * {@code ratelimit.policies.NAME}, which is described there and has the same default, and
+ * returns this policy. A second call replaces the first one, except that routes and plans
+ * are added.
+ * <p>
+ * Texts may contain placeholders, such as <code>${SEARCH_LIMIT:10/s}</code>. Values are
+ * checked when the application starts, like those of a file.
+ * <p>
+ * Used by one thread.
+ *
+ * @since 0.1
+ */
+public abstract class PolicyRegistration {
+
+	/**
+	 * Sets the limits, which are all enforced together.
+	 * @param limits at least one limit, such as {@code 10/s} or {@code 100/15m}
+	 */
+	public PolicyRegistration limits(String... limits) {
+		return set("limits", List.of(limits));
+	}
+
+	/** Sets the limits, which are all enforced together. */
+	public PolicyRegistration limits(Limit... limits) {
+		return set("limits", Stream.of(limits).map(Limit::toString).toList());
+	}
+
+	/**
+	 * Sets how many requests of an identifier may run at the same time, over all
+	 * instances. The policy then needs no limits.
+	 * @param most the largest number of requests
+	 */
+	public PolicyRegistration concurrent(long most) {
+		return set("concurrent", most);
+	}
+
+	/** Sets after what time a request no longer runs if its instance has died. */
+	public PolicyRegistration concurrentLease(Duration lease) {
+		return set("concurrent-lease", lease);
+	}
+
+	/** Sets the time for which each instance takes a part of the quota in advance. */
+	public PolicyRegistration lease(Duration lease) {
+		return set("lease", lease);
+	}
+
+	/** Sets how identifiers are blocked that are denied too often. */
+	public abstract PolicyRegistration penalty(Penalty penalty);
+
+	/**
+	 * Sets the algorithm, with its options.
+	 * @param algorithm one of the library, such as {@code new TokenBucket(100L)}, or one
+	 * of the application
+	 */
+	public abstract PolicyRegistration algorithm(Algorithm algorithm);
+
+	/**
+	 * Sets the identifiers, each with its own count.
+	 * @param identifiers identifiers as in configuration, such as {@code ip} or
+	 * {@code header:X-User}
+	 */
+	public PolicyRegistration identifiers(String... identifiers) {
+		return set("identifiers", List.of(identifiers));
+	}
+
+	/**
+	 * Sets what happens to requests that lack an identifier.
+	 * @param missing {@link MissingIdentifier#SKIP}, {@link MissingIdentifier#DENY}, or
+	 * an identifier to count them by
+	 */
+	public PolicyRegistration missingIdentifier(MissingIdentifier missing) {
+		return set("missing-identifier", missing.toString());
+	}
+
+	/**
+	 * Sets the paths to limit.
+	 * @param patterns path patterns, such as {@code /api/**} or {@code GET /user/**}
+	 */
+	public PolicyRegistration paths(String... patterns) {
+		return set("paths", List.of(patterns));
+	}
+
+	/**
+	 * Sets the paths to exclude from those of the policy.
+	 * @param patterns path patterns, such as {@code GET /api/logo.png}
+	 */
+	public PolicyRegistration exclude(String... patterns) {
+		return set("exclude", List.of(patterns));
+	}
+
+	/**
+	 * Sets the cost of a request on one of the {@linkplain #paths paths}.
+	 * @param cost the cost, 0 or more
+	 */
+	public PolicyRegistration cost(long cost) {
+		return set("cost", cost);
+	}
+
+	/**
+	 * Adds paths with their own cost. The first route that matches is used.
+	 * @param cost the cost of a request, 0 or more
+	 * @param patterns at least one path pattern, such as {@code POST /user/**}
+	 */
+	public abstract PolicyRegistration route(long cost, String... patterns);
+
+	/**
+	 * Sets the condition under which the policy applies to a request.
+	 * @param expression an expression over {@code #request} and {@code #query}
+	 */
+	public PolicyRegistration when(String expression) {
+		return set("when", expression);
+	}
+
+	/**
+	 * Sets the condition under which the policy applies to a request. If it throws an
+	 * exception, the policy applies, and this is logged once. It is called before the
+	 * login, when the user is unknown, and must be safe for use by several threads.
+	 * @param condition returns whether the policy applies; the body of the request must
+	 * not be read
+	 */
+	public abstract PolicyRegistration when(Predicate<HttpServletRequest> condition);
+
+	/**
+	 * Sets the condition under which the policy does not apply to a request.
+	 * @param expression an expression over {@code #request} and {@code #query}
+	 */
+	public PolicyRegistration unless(String expression) {
+		return set("unless", expression);
+	}
+
+	/**
+	 * Sets the condition under which the policy does not apply to a request. The rules
+	 * are those of {@link #when(Predicate)}.
+	 * @param condition returns whether the policy does not apply
+	 */
+	public abstract PolicyRegistration unless(Predicate<HttpServletRequest> condition);
+
+	/**
+	 * Sets the unit of the quotas.
+	 * @param unit the unit, such as {@code bytes} or {@code tokens}
+	 */
+	public PolicyRegistration unit(String unit) {
+		return set("unit", unit);
+	}
+
+	/** Sets whether denied requests count as well. */
+	public PolicyRegistration countDenied(boolean countDenied) {
+		return set("count-denied", countDenied);
+	}
+
+	/** Sets whether requests beyond the limits are denied. */
+	public PolicyRegistration mode(Mode mode) {
+		return set("mode", mode);
+	}
+
+	/** Sets what happens to requests while the store fails. */
+	public PolicyRegistration onStoreFailure(OnStoreFailure onStoreFailure) {
+		return set("on-store-failure", onStoreFailure);
+	}
+
+	/**
+	 * Sets which responses count.
+	 * @param condition the condition, such as {@code status in [401, 403]}
+	 */
+	public PolicyRegistration countWhen(String condition) {
+		return set("count-when", condition);
+	}
+
+	/**
+	 * Adds a plan, whose users have other limits.
+	 * @param name the name of the plan, without brackets
+	 * @param limits at least one limit, such as {@code 100/s}
+	 * @throws IllegalArgumentException if the name is invalid
+	 */
+	public PolicyRegistration plan(String name, String... limits) {
+		return addPlan(name, List.of(limits), null, false);
+	}
+
+	/**
+	 * Adds a plan, whose users have other limits and another burst. The policy must have
+	 * the algorithm {@code token-bucket}.
+	 * @param name the name of the plan, without brackets
+	 * @param burst the maximum number of tokens
+	 * @param limits one limit, such as {@code 100/s}
+	 * @throws IllegalArgumentException if the name is invalid
+	 */
+	public PolicyRegistration plan(String name, long burst, String... limits) {
+		return addPlan(name, List.of(limits), burst, false);
+	}
+
+	/**
+	 * Adds a plan whose users are not limited by the policy.
+	 * @param name the name of the plan, without brackets
+	 * @throws IllegalArgumentException if the name is invalid
+	 */
+	public PolicyRegistration unlimitedPlan(String name) {
+		return addPlan(name, List.of(), null, true);
+	}
+
+	/**
+	 * Sets an option.
+	 * @param option the name of the property
+	 * @param value its value, of the type of the property
+	 */
+	protected abstract PolicyRegistration set(String option, Object value);
+
+	/**
+	 * Adds a plan.
+	 * @param name the name of the plan
+	 * @param limits the limits of its users
+	 * @param burst the maximum number of tokens; {@code null} for that of the policy
+	 * @param unlimited whether its users are not limited
+	 */
+	protected abstract PolicyRegistration addPlan(String name, List<String> limits, @Nullable Long burst,
+			boolean unlimited);
+
+}

@@ -1,0 +1,291 @@
+package io.github.ratelimit.spring.redis;
+
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import inet.ipaddr.IPAddressString;
+import io.github.ratelimit.spring.config.HiddenValueException;
+import io.github.ratelimit.spring.config.RedisProperties;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.util.JedisURIHelper;
+
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.ssl.NoSuchSslBundleException;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.core.env.Environment;
+import org.springframework.util.StringUtils;
+
+/**
+ * Reads which server is used: that of {@code ratelimit.redis}, or else of a bean, of
+ * {@code spring.data.redis}, or on this host. A property of {@code ratelimit.redis} that
+ * would have no effect fails the startup. Messages hide what may be a password.
+ */
+final class ServerReader {
+
+	static final String OWN = "ratelimit.redis";
+
+	static final String SPRING = "spring.data.redis";
+
+	static final String UNSUPPORTED = "Rate limits need a single Redis server, sentinels or a cluster: set ratelimit.redis.url, or name a UnifiedJedis bean in ratelimit.redis.client.";
+
+	private static final Logger logger = LoggerFactory.getLogger(ServerReader.class);
+
+	private static final String URL_RULE = "Must be a URL such as redis://user:password@example.com:6379/0, or rediss:// for encryption, with no parameters (?...). Special characters of the user name and the password must be percent-encoded, such as %%40 for @. Set %1$s.host for a host with an underscore, and %1$s.cluster.nodes or %1$s.sentinel.nodes for several servers.";
+
+	private static final String BESIDE = "Has no effect together with %s: remove one of them.";
+
+	private static final String ALONE = "Has an effect only with ratelimit.redis.host, ratelimit.redis.url, ratelimit.redis.sentinel.master or ratelimit.redis.cluster.nodes: set one of them.";
+
+	private static final String EMPTY = "Must not be empty: name the server, or remove it.";
+
+	private static final Pattern DATABASE = Pattern.compile("(/[0-9]{0,9})?");
+
+	/** Syntax of a node; an IPv6 address may be in brackets. */
+	private static final Pattern NODE = Pattern.compile("(\\S+):([0-9]{1,5})");
+
+	private final String prefix;
+
+	private final RedisProperties properties;
+
+	private final @Nullable SslBundles bundles;
+
+	private ServerReader(String prefix, RedisProperties properties, @Nullable SslBundles bundles) {
+		this.prefix = prefix;
+		this.properties = properties;
+		this.bundles = bundles;
+	}
+
+	static RedisServer find(RedisProperties properties, Environment environment, @Nullable SslBundles bundles,
+			@Nullable DataRedisServer bean) {
+		Binder binder = Binder.get(environment);
+		ServerReader own = new ServerReader(OWN, properties, bundles);
+		own.requireText("url", properties.url());
+		own.requireText("host", properties.host());
+		if (own.namesServer(binder)) {
+			return own.read();
+		}
+		RedisServer ofBean = (bean != null) ? bean.find() : null;
+		if (ofBean != null) {
+			return ofBean;
+		}
+		RedisProperties ofSpring = binder.bindOrCreate(SPRING, RedisProperties.class);
+		ServerReader spring = new ServerReader(SPRING, ofSpring, bundles);
+		List<String> replicas = binder.bind(SPRING + ".masterreplica.nodes", Bindable.listOf(String.class))
+			.orElse(List.of());
+		spring.require(replicas.isEmpty(), "masterreplica.nodes", String.join(",", replicas), UNSUPPORTED);
+		spring.requireText("url", ofSpring.url());
+		// Spring Boot ignores the host otherwise.
+		if (ofSpring.url() == null && ofSpring.sentinel() == null && ofSpring.cluster() == null) {
+			spring.requireText("host", ofSpring.host());
+		}
+		return spring.read();
+	}
+
+	/** Returns whether a server is named; refuses what would have no effect beside it. */
+	private boolean namesServer(Binder binder) {
+		String url = this.properties.url();
+		if (this.properties.cluster() != null) {
+			require(this.properties.sentinel() == null, "cluster.nodes", this.properties.cluster().nodes(),
+					"Cannot be combined with ratelimit.redis.sentinel: remove one of them.");
+			requireNothing(binder, BESIDE.formatted("ratelimit.redis.cluster.nodes"), "url", "host", "port");
+			require(this.properties.database() == 0, "database", this.properties.database(),
+					"Must be 0, because a cluster has no other database.");
+		}
+		else if (this.properties.sentinel() != null) {
+			requireNothing(binder, BESIDE.formatted("ratelimit.redis.sentinel"), "url", "host", "port");
+		}
+		else if (url != null) {
+			URI uri = uri(url);
+			String named = "ratelimit.redis.url (%s), which ".formatted(shown(url));
+			requireNothing(binder, BESIDE.formatted(named + "contains the host and port"), "host", "port");
+			if (holdsLogin(uri)) {
+				requireNothing(binder, BESIDE.formatted(named + "contains a login"), "username", "password");
+			}
+			if (holdsDatabase(uri)) {
+				requireNothing(binder, BESIDE.formatted(named + "contains a database"), "database");
+			}
+			if (JedisURIHelper.isRedisSSLScheme(uri) && Boolean.FALSE.equals(this.properties.ssl().enabled())) {
+				requireNothing(binder, BESIDE.formatted(named + "requires encryption"), "ssl.enabled");
+			}
+		}
+		else if (this.properties.host() == null) {
+			requireNothing(binder, ALONE, "port", "username", "password", "database", "ssl.enabled", "ssl.bundle");
+			return false;
+		}
+		return true;
+	}
+
+	/** Refuses properties that would have no effect; empty ones count as not set. */
+	private void requireNothing(Binder binder, String rule, String... names) {
+		for (String name : names) {
+			String property = this.prefix + "." + name;
+			String value = binder.bind(property, String.class).orElse("");
+			if (!value.isEmpty()) {
+				throw new HiddenValueException(property, name.equals("password") ? "***" : shown(value), rule);
+			}
+		}
+	}
+
+	private RedisServer read() {
+		RedisServer server = (this.properties.url() != null) ? readUrl(this.properties.url()) : readHost();
+		RedisProperties.Sentinel sentinel = this.properties.sentinel();
+		if (sentinel != null) {
+			String master = (sentinel.master() != null) ? sentinel.master() : "";
+			require(!master.isBlank(), "sentinel.master", sentinel.master(),
+					"Must be the name of the master that the sentinels monitor.");
+			return new RedisServer(
+					nodes("sentinel.nodes", sentinel.nodes(), "Must name the sentinels", "example.com:26379"),
+					new RedisServer.Sentinel(master, sentinel.username(), sentinel.password()), false,
+					server.username(), server.password(), server.database(), server.ssl(),
+					this.prefix + ".sentinel.nodes");
+		}
+		if (this.properties.cluster() != null) {
+			return new RedisServer(
+					nodes("cluster.nodes", this.properties.cluster().nodes(), "Must name nodes of the cluster",
+							"example.com:6379"),
+					null, true, server.username(), server.password(), 0, server.ssl(), this.prefix + ".cluster.nodes");
+		}
+		return server;
+	}
+
+	private RedisServer readHost() {
+		String host = this.properties.host();
+		int port = this.properties.port();
+		int database = this.properties.database();
+		require(isPort(port), "port", port, "Must be from 1 to 65535.");
+		require(database >= 0, "database", database, "Must not be negative.");
+		return new RedisServer(new HostAndPort((host != null) ? host : "localhost", port), this.properties.username(),
+				this.properties.password(), database, ssl(false),
+				(host != null) ? this.prefix + ".host" : OWN + ".url");
+	}
+
+	/** The URL of Spring Boot replaces its other properties. */
+	private RedisServer readUrl(String url) {
+		URI uri = uri(url);
+		boolean own = this.prefix.equals(OWN);
+		String username = own ? this.properties.username() : null;
+		String password = own ? this.properties.password() : null;
+		if (holdsLogin(uri)) {
+			String login = uri.getRawUserInfo();
+			int colon = login.indexOf(':');
+			username = decoded(login.substring(0, Math.max(0, colon)));
+			password = decoded(login.substring(colon + 1));
+		}
+		int database = own ? this.properties.database() : 0;
+		return new RedisServer(
+				new HostAndPort(uri.getHost(), (uri.getPort() != -1) ? uri.getPort() : this.properties.port()),
+				username, password, holdsDatabase(uri) ? JedisURIHelper.getDBIndex(uri) : database,
+				ssl(JedisURIHelper.isRedisSSLScheme(uri)), this.prefix + ".url");
+	}
+
+	private static boolean holdsLogin(URI url) {
+		String login = url.getRawUserInfo();
+		return login != null && !login.isEmpty() && !login.equals(":");
+	}
+
+	private static boolean holdsDatabase(URI url) {
+		return url.getPath().length() > 1;
+	}
+
+	private static @Nullable String decoded(String part) {
+		return part.isEmpty() ? null : StringUtils.uriDecode(part, StandardCharsets.UTF_8);
+	}
+
+	/** Parameters of the URL of Spring Boot have no effect there either. */
+	private URI uri(String url) {
+		try {
+			URI uri = URI.create(url);
+			String parameters = uri.getRawQuery();
+			boolean valid = uri.getHost() != null && (uri.getPort() == -1 || isPort(uri.getPort()))
+					&& DATABASE.matcher(uri.getPath()).matches() && uri.getRawFragment() == null
+					&& (JedisURIHelper.isRedisScheme(uri) || JedisURIHelper.isRedisSSLScheme(uri));
+			if (valid && parameters == null) {
+				return uri;
+			}
+			// What precedes @ may be the rest of a password.
+			if (valid && this.prefix.equals(SPRING) && !parameters.contains("@")) {
+				logger.warn("The parameters of {}.url ({}) have no effect", SPRING, shown(url));
+				return uri;
+			}
+		}
+		catch (IllegalArgumentException ex) {
+			// Reported below, without the password that it may contain.
+		}
+		throw new HiddenValueException(this.prefix + ".url", shown(url), URL_RULE.formatted(this.prefix));
+	}
+
+	/** Returns a URL without what may be a password. */
+	private static String shown(String url) {
+		return url.replaceFirst("^([a-z]*:/*)?.*@", "$1***@")
+			.replaceFirst("^([a-z]*:/*[^:/?#@\\[]*):(?![0-9]*([/?#]|$)|//)[^@]*$", "$1:***")
+			.replaceFirst("\\?.*", "?***");
+	}
+
+	private List<HostAndPort> nodes(String name, List<String> nodes, String rule, String example) {
+		require(!nodes.isEmpty(), name, nodes, "%s, such as %s.".formatted(rule, example));
+		return nodes.stream().map((node) -> node(name, node, example)).toList();
+	}
+
+	private HostAndPort node(String name, String node, String example) {
+		Matcher matcher = NODE.matcher(node);
+		if (matcher.matches() && isPort(Integer.parseInt(matcher.group(2)))) {
+			String host = matcher.group(1);
+			String address = host.startsWith("[") ? host.replaceAll("^\\[|]$", "") : host;
+			boolean ipv6 = new IPAddressString(address).isIPv6();
+			if (ipv6 || !host.matches(".*[:\\[].*")) {
+				return new HostAndPort(ipv6 ? "[" + address + "]" : host, Integer.parseInt(matcher.group(2)));
+			}
+		}
+		throw new InvalidConfigurationPropertyValueException(this.prefix + "." + name, node,
+				"Must be a host and a port, such as " + example + ".");
+	}
+
+	private static boolean isPort(int port) {
+		return port > 0 && port <= 65_535;
+	}
+
+	/** A bundle switches encryption on, unless it is switched off explicitly. */
+	private @Nullable SslBundle ssl(boolean required) {
+		String name = this.properties.ssl().bundle();
+		Boolean enabled = this.properties.ssl().enabled();
+		if (name == null) {
+			return (required || Boolean.TRUE.equals(enabled)) ? SslBundle.systemDefault() : null;
+		}
+		if (Boolean.FALSE.equals(enabled) && !required) {
+			require(this.prefix.equals(SPRING), "ssl.bundle", name,
+					"Has an effect only with encryption, which ratelimit.redis.ssl.enabled switches off.");
+			return null;
+		}
+		try {
+			if (this.bundles != null) {
+				return this.bundles.getBundle(name);
+			}
+		}
+		catch (NoSuchSslBundleException ex) {
+			// Reported below, with the property.
+		}
+		throw new InvalidConfigurationPropertyValueException(this.prefix + ".ssl.bundle", name,
+				"Must be the name of an SSL bundle below spring.ssl.bundle.");
+	}
+
+	/** Refuses an empty value, because it is not clear which server is meant. */
+	private void requireText(String name, @Nullable String value) {
+		require(value == null || !value.isBlank(), name, value, EMPTY);
+	}
+
+	private void require(boolean valid, String name, @Nullable Object value, String rule) {
+		if (!valid) {
+			throw new InvalidConfigurationPropertyValueException(this.prefix + "." + name, value, rule);
+		}
+	}
+
+}

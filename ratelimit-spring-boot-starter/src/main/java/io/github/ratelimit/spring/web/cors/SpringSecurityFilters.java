@@ -1,0 +1,66 @@
+package io.github.ratelimit.spring.web.cors;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Set;
+
+import io.github.ratelimit.spring.SecurityFilters;
+import jakarta.servlet.Filter;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.security.web.FilterChainProxy;
+import org.springframework.security.web.context.SecurityContextHolderFilter;
+import org.springframework.security.web.context.request.async.WebAsyncManagerIntegrationFilter;
+import org.springframework.security.web.header.HeaderWriterFilter;
+import org.springframework.security.web.session.DisableEncodeUrlFilter;
+import org.springframework.security.web.session.ForceEagerSessionCreationFilter;
+import org.springframework.security.web.transport.HttpsRedirectFilter;
+
+/**
+ * The filters of the first chain of Spring Security that matches a request.
+ */
+public record SpringSecurityFilters(ObjectProvider<FilterChainProxy> proxies) implements SecurityFilters {
+
+	/** The bean of the filter in which users log in. */
+	public static final String BEAN = "springSecurityFilterChain";
+
+	/** The filters that Spring Security has before its CORS filter. */
+	private static final Set<Class<? extends Filter>> BEFORE_CORS = Set.of(DisableEncodeUrlFilter.class,
+			ForceEagerSessionCreationFilter.class, HttpsRedirectFilter.class, WebAsyncManagerIntegrationFilter.class,
+			SecurityContextHolderFilter.class, HeaderWriterFilter.class);
+
+	/** What authenticates is in other modules than the one that configures it. */
+	private static final String CONFIGURATION_PACKAGE = "org.springframework.security.config.";
+
+	/** Returns whether it is certain that a filter of a chain checks no credentials. */
+	static boolean checksNoCredentials(Filter filter) {
+		return BEFORE_CORS.contains(filter.getClass())
+				|| filter.getClass().getPackageName().startsWith(CONFIGURATION_PACKAGE);
+	}
+
+	@Override
+	public List<Filter> find(HttpServletRequest request) {
+		return this.proxies.stream()
+			.flatMap((proxy) -> proxy.getFilterChains().stream())
+			.filter((chain) -> chain.matches(request))
+			.findFirst()
+			.map((chain) -> List.copyOf(chain.getFilters()))
+			.orElse(List.of());
+	}
+
+	/** Calls the filters with an empty chain: they write headers when it returns. */
+	@Override
+	public void writeHeaders(HttpServletRequest request, HttpServletResponse response)
+			throws ServletException, IOException {
+		for (Filter filter : find(request)) {
+			if (filter instanceof HeaderWriterFilter) {
+				filter.doFilter(request, response, (sameRequest, sameResponse) -> {
+				});
+			}
+		}
+	}
+
+}

@@ -1,0 +1,265 @@
+package io.github.ratelimit.spring.web.identify;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.Optional;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.spring.CallerDeniedException;
+import io.github.ratelimit.spring.decide.IdentifierNames;
+import io.github.ratelimit.spring.decide.NearestNames;
+import io.github.ratelimit.spring.decide.PolicyUse;
+import io.github.ratelimit.spring.decide.UncountedRequests;
+import io.github.ratelimit.spring.policy.IdentifiedPolicy;
+import io.github.ratelimit.spring.policy.MissingIdentifier;
+import io.github.ratelimit.spring.web.address.AddressResolver;
+import jakarta.servlet.http.HttpServletRequest;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds the identifiers of requests by their names in the configuration: {@code ip},
+ * {@code user}, {@code header:NAME}, {@code cookie:NAME}, {@code query:NAME},
+ * {@code path}, {@code method}, {@code global}, custom identifiers, and combinations of
+ * them joined by plus signs.
+ * <p>
+ * Safe for use by several threads.
+ *
+ * @since 0.1
+ */
+public final class RequestIdentifiers {
+
+	private static final Logger logger = LoggerFactory.getLogger(RequestIdentifiers.class);
+
+	/** Other words for {@code query}, as in {@code param:q}. */
+	private static final Pattern PARAMETER = Pattern.compile("(?i)^(?:[a-z]+-)?(?:param|arg)[a-z]*:");
+
+	private final AddressResolver addresses;
+
+	/** Identifiers of the application. */
+	private final Map<String, IdentifierKind> own;
+
+	/** Identifiers that were asked for, by their names. */
+	private final Map<String, IdentifierKind> kinds = new ConcurrentHashMap<>();
+
+	private final UncountedRequests uncounted = new UncountedRequests();
+
+	/**
+	 * Creates identifiers.
+	 * @param addresses finds the addresses of clients
+	 * @param own identifiers of the application, by name
+	 */
+	RequestIdentifiers(AddressResolver addresses, Map<String, IdentifierKind> own) {
+		this.addresses = addresses;
+		this.own = new TreeMap<>(own);
+		Stream.of(IdentifierNames.ADDRESS, IdentifierNames.USER).forEach(this::kind);
+	}
+
+	/**
+	 * Rejects an identifier that requests cannot have.
+	 * @throws IllegalArgumentException if the identifier is unknown
+	 */
+	public void requireKnown(String name) {
+		if (IdentifierNames.parts(name).stream().anyMatch(IdentifierNames::isExpression)) {
+			throw unknown(name, name);
+		}
+		kind(name);
+	}
+
+	/**
+	 * Returns whether a policy, or a part of it, can be enforced only after the login.
+	 */
+	public boolean needsUser(IdentifiedPolicy policy) {
+		for (String name : policy.identifiers()) {
+			if (needsUser(name)) {
+				return true;
+			}
+		}
+		return policy.enforcement().missing() instanceof MissingIdentifier.Fallback fallback
+				&& needsUser(fallback.identifier());
+	}
+
+	public boolean needsUser(String name) {
+		return kind(name).needsUser();
+	}
+
+	/** Returns whether it is certain that requests without a user lack an identifier. */
+	public boolean isMissingWithoutUser(String name) {
+		return kind(name).missingWithoutUser().getAsBoolean();
+	}
+
+	/**
+	 * Returns an identifier, with its address written as requests are counted by it.
+	 * @throws IllegalArgumentException if requests are never counted by the address
+	 */
+	public Identifier counted(Identifier identifier) {
+		return IdentifierNames.withAddress(identifier, this.addresses::counted);
+	}
+
+	AddressResolver addresses() {
+		return this.addresses;
+	}
+
+	/**
+	 * Finds all identifiers of a request, or the one that its policy uses instead.
+	 * @return the identifiers to count by; empty if the policy does not apply
+	 * @throws CallerDeniedException if an identifier is missing that the policy requires
+	 */
+	public List<Identifier> find(PolicyUse use, HttpServletRequest request) {
+		return orFallback(find(use, (name) -> true, request), false, use, request);
+	}
+
+	/**
+	 * Finds the identifiers that are known before the login. Uses the fallback of the
+	 * policy only if no identifier needs the user.
+	 * @throws CallerDeniedException if an identifier is missing that the policy requires
+	 */
+	public List<Identifier> findBeforeLogin(PolicyUse use, HttpServletRequest request) {
+		return needsUser(use.policy()) ? find(use, (name) -> !needsUser(name), request) : find(use, request);
+	}
+
+	/**
+	 * Finds the identifiers that are known only after the login. Uses the fallback of the
+	 * policy if there was no identifier before the login either.
+	 * @param foundBefore whether an identifier was found before the login
+	 * @throws CallerDeniedException if an identifier is missing that the policy requires
+	 */
+	public List<Identifier> findAfterLogin(PolicyUse use, boolean foundBefore, HttpServletRequest request) {
+		return orFallback(find(use, this::needsUser, request), foundBefore, use, request);
+	}
+
+	private List<Identifier> orFallback(List<Identifier> found, boolean foundBefore, PolicyUse use,
+			HttpServletRequest request) {
+		MissingIdentifier missing = use.policy().enforcement().missing();
+		if (missing == MissingIdentifier.SKIP) {
+			this.uncounted.note(use.policy(), foundBefore || !found.isEmpty());
+		}
+		else if (found.isEmpty() && !foundBefore && missing instanceof MissingIdentifier.Fallback fallback) {
+			if (!add(fallback.identifier(), use, request, found)
+					&& !add(IdentifierNames.ADDRESS, use, request, found)) {
+				found.add(Identifier.GLOBAL);
+			}
+		}
+		return found;
+	}
+
+	private List<Identifier> find(PolicyUse use, Predicate<String> included, HttpServletRequest request) {
+		List<Identifier> identifiers = new ArrayList<>(2);
+		for (String name : use.policy().identifiers()) {
+			if (included.test(name) && !add(name, use, request, identifiers)
+					&& use.policy().enforcement().deniesMissing()) {
+				throw CallerDeniedException.lacks(name, use.policy().policy().name());
+			}
+		}
+		return identifiers;
+	}
+
+	/**
+	 * Adds an identifier. A path has several forms, so that several patterns may match;
+	 * the identifier is found for each of them, so that a client cannot choose one.
+	 */
+	private boolean add(String name, PolicyUse use, HttpServletRequest request, List<Identifier> identifiers) {
+		IdentifierKind kind = kind(name);
+		if (use.patterns().isEmpty() || !kind.needsPattern()) {
+			return add(kind.finder().find(request, null, use.values()), identifiers);
+		}
+		boolean found = false;
+		for (String pattern : use.patterns()) {
+			found |= add(kind.finder().find(request, pattern, use.values()), identifiers);
+		}
+		return found;
+	}
+
+	private static boolean add(@Nullable Identifier identifier, List<Identifier> identifiers) {
+		if (identifier != null && !identifiers.contains(identifier)) {
+			identifiers.add(identifier);
+		}
+		return identifier != null;
+	}
+
+	/** Finds an identifier that does not depend on the path. */
+	public @Nullable Identifier find(String name, HttpServletRequest request) {
+		return find(name, List.of(), request);
+	}
+
+	/** Finds an identifier, by the first of some patterns if it depends on the path. */
+	public @Nullable Identifier find(String name, List<String> patterns, HttpServletRequest request) {
+		return kind(name).finder().find(request, patterns.isEmpty() ? null : patterns.get(0), Map.of());
+	}
+
+	/**
+	 * Finds all identifiers that policies name. Those that need the user are not asked if
+	 * there is none.
+	 * @param pattern the path pattern of the request; {@code null} if there is none
+	 * @param withUser whether to find those that need the user
+	 * @return those that the request has, by their names
+	 */
+	public Map<String, Identifier> findAll(@Nullable String pattern, boolean withUser, HttpServletRequest request) {
+		boolean user = withUser && request.getUserPrincipal() != null;
+		Map<String, Identifier> found = new HashMap<>();
+		this.kinds.forEach((name, kind) -> {
+			try {
+				Identifier identifier = (user || !kind.needsUser()) ? kind.finder().find(request, pattern, Map.of())
+						: null;
+				if (identifier != null) {
+					found.put(name, identifier);
+				}
+			}
+			catch (RuntimeException ex) {
+				logger.debug("The identifier {} is missing on other threads, because it failed", name, ex);
+			}
+		});
+		return found;
+	}
+
+	private IdentifierKind kind(String name) {
+		IdentifierKind known = this.kinds.get(name);
+		return (known != null) ? known : this.kinds.computeIfAbsent(name, this::parse);
+	}
+
+	private IdentifierKind parse(String name) {
+		return IdentifierKind
+			.combined(IdentifierNames.parts(name).stream().map((part) -> parsePart(part, name)).toList());
+	}
+
+	private IdentifierKind parsePart(String part, String name) {
+		if (IdentifierNames.isExpression(part)) {
+			return IdentifierKind.ofArguments(part);
+		}
+		IdentifierNames.Named named = IdentifierNames.named(part);
+		if (named != null) {
+			String field = named.name();
+			return IdentifierKind.of(part, switch (named.source()) {
+				case "header" -> (request) -> request.getHeader(field);
+				case "cookie" -> (request) -> RequestValues.cookie(field, request);
+				default -> (request) -> RequestValues.query(request).get(field);
+			});
+		}
+		return switch (part) {
+			case IdentifierNames.ADDRESS -> IdentifierKind.of(part, this.addresses::resolve);
+			case IdentifierNames.USER -> IdentifierKind.of(part, true, RequestValues::user);
+			case IdentifierNames.PATH -> IdentifierKind.ofPath(part);
+			case IdentifierNames.METHOD -> IdentifierKind.of(part, RequestValues::method);
+			case IdentifierNames.GLOBAL -> IdentifierKind.GLOBAL;
+			default -> Optional.ofNullable(this.own.get(part)).orElseThrow(() -> unknown(part, name));
+		};
+	}
+
+	private IllegalArgumentException unknown(String part, String name) {
+		List<String> similar = Stream.concat(IdentifierNames.similar(part).stream(), this.own.keySet().stream())
+			.toList();
+		return new IllegalArgumentException(
+				"Invalid identifier (%s): must be ip, user, header:NAME, cookie:NAME, query:NAME, path, method, global%s, or several of them joined by '+'.%s"
+					.formatted(name, this.own.isEmpty() ? "" : ", " + String.join(", ", this.own.keySet()),
+							NearestNames.question(PARAMETER.matcher(part).replaceFirst("query:"), similar)));
+	}
+
+}

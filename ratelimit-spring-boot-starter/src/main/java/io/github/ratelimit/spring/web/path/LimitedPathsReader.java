@@ -1,0 +1,110 @@
+package io.github.ratelimit.spring.web.path;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import io.github.ratelimit.spring.config.PolicyReader;
+import io.github.ratelimit.spring.config.PolicySettings;
+import io.github.ratelimit.spring.config.PolicySettings.RouteSettings;
+import io.github.ratelimit.spring.config.RateLimitProperties;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.core.env.Environment;
+import org.springframework.web.util.pattern.PathPatternParser;
+
+/**
+ * Reads the limited paths from properties. Reports errors with the name and the value of
+ * the property.
+ */
+public final class LimitedPathsReader {
+
+	private static final String EXCLUDE = "ratelimit.exclude";
+
+	private final RateLimitProperties properties;
+
+	private final ConfiguredPolicies policies;
+
+	private final PathPatternParser parser;
+
+	private final PolicyReader reader;
+
+	/**
+	 * Whether a pattern with the path of the servlet and one without it may match the
+	 * same requests.
+	 */
+	private final boolean behindServletPath;
+
+	public LimitedPathsReader(RateLimitProperties properties, ConfiguredPolicies policies, PathPatternParser parser,
+			Environment environment) {
+		this.properties = properties;
+		this.policies = policies;
+		this.parser = parser;
+		this.reader = new PolicyReader(properties, environment);
+		this.behindServletPath = !List.of("", "/").contains(environment.getProperty("spring.mvc.servlet.path", ""));
+	}
+
+	public LimitedPaths read() {
+		Map<String, List<Route>> routes = new LinkedHashMap<>();
+		this.properties.policies()
+			.forEach((name, properties) -> routes.put(name, readRoutes(PolicyReader.property(name, ""), properties)));
+		List<Route> excluded = readExcluded(EXCLUDE, this.properties.exclude(),
+				routes.values().stream().flatMap(List::stream).toList());
+		List<LimitedPaths.Entry> entries = new ArrayList<>();
+		this.properties.policies().forEach((name, properties) -> {
+			List<Route> limited = routes.getOrDefault(name, List.of());
+			List<Route> all = new ArrayList<>(excluded);
+			all.addAll(readExcluded(PolicyReader.property(name, ".exclude"), properties.exclude(), limited));
+			if (!limited.isEmpty()) {
+				requireLimited(name, limited, all);
+				entries.add(new LimitedPaths.Entry(this.policies.find(name).orElseThrow(), limited, all));
+			}
+		});
+		return new LimitedPaths(entries);
+	}
+
+	/** Rejects exclusions of which it is certain that they match no limited path. */
+	private List<Route> readExcluded(String property, List<String> paths, List<Route> limited) {
+		return this.reader.readEach(property, paths, (path) -> {
+			Route route = Route.parse(path, 0, this.parser);
+			if (limited.stream().noneMatch((other) -> this.behindServletPath || route.mayMeet(other, this.parser))) {
+				throw new IllegalArgumentException(
+						"Excludes nothing: %s.".formatted(limited.isEmpty() ? "there are no limited paths"
+								: "it is on none of the limited paths " + limited.stream().map(Route::text).toList()));
+			}
+			return route;
+		});
+	}
+
+	/** Rejects a policy of which all paths are excluded. */
+	private static void requireLimited(String name, List<Route> limited, List<Route> excluded) {
+		if (limited.stream().allMatch((route) -> excluded.stream().anyMatch((other) -> other.covers(route)))) {
+			throw new InvalidConfigurationPropertyValueException(PolicyReader.property(name, ".paths"),
+					limited.stream().map(Route::text).toList(),
+					"All of these are excluded, by %s, so that the policy limits none of them."
+						.formatted(excluded.stream().map(Route::text).toList()));
+		}
+	}
+
+	private List<Route> readRoutes(String prefix, PolicySettings properties) {
+		List<Route> routes = new ArrayList<>();
+		for (int i = 0; i < properties.routes().size(); i++) {
+			RouteSettings route = properties.routes().get(i);
+			String property = prefix + ".routes[" + i + "]";
+			if (route.paths().isEmpty()) {
+				throw new InvalidConfigurationPropertyValueException(property + ".paths", null,
+						"A route must have at least one path. A source that sets a part of a list replaces the whole list.");
+			}
+			routes.addAll(readRoutes(property, route.paths(), route.cost()));
+		}
+		routes.addAll(readRoutes(prefix, properties.paths(), properties.costOfPaths()));
+		return routes;
+	}
+
+	private List<Route> readRoutes(String prefix, List<String> paths, long cost) {
+		return this.reader.readEach(prefix + ".paths", paths, (path) -> Route.parse(path, cost, this.parser));
+	}
+
+}

@@ -1,0 +1,238 @@
+package io.github.ratelimit.spring.actuate;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.LogEntry;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.spring.RateLimiterDecorator;
+import io.github.ratelimit.spring.annotation.RateLimited;
+import io.github.ratelimit.spring.config.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.config.RateLimitNonWebAutoConfiguration;
+import io.github.ratelimit.spring.decide.Decider;
+import io.github.ratelimit.spring.decide.PolicyEnforcer;
+import io.github.ratelimit.spring.decide.PolicyUse;
+import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
+import io.github.ratelimit.test.ManualClock;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistryAssert;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.annotation.ReflectiveRuntimeHintsRegistrar;
+import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Configuration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link RateLimitActuatorAutoConfiguration}. No server is contacted.
+ */
+class RateLimitActuatorAutoConfigurationTests {
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withUserConfiguration(Configurations.class)
+		.withBean(RateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
+		.withPropertyValues("management.endpoints.web.exposure.include=ratelimits", "ratelimit.policies.api.limits=1/m",
+				"ratelimit.policies.api.identifiers=global");
+
+	private final ApplicationContextRunner fullRunner = this.runner
+		.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+		.withBean(ObservationRegistry.class, TestObservationRegistry::create);
+
+	@Test
+	void everythingIsThereWhenEverythingItNeedsIs() {
+		this.fullRunner.run((context) -> assertThat(context).hasSingleBean(RateLimitMetrics.class)
+			.hasSingleBean(StoreObservation.class)
+			.hasSingleBean(RateLimitHealthIndicator.class)
+			.hasBean("ratelimitHealthIndicator")
+			.hasSingleBean(RateLimitsEndpoint.class));
+	}
+
+	@Test
+	void metricsAndObservationBackOffWithoutTheirRegistries() {
+		this.runner.run((context) -> assertThat(context).hasNotFailed()
+			.hasSingleBean(Decider.class)
+			.doesNotHaveBean(RateLimitMetrics.class)
+			.doesNotHaveBean(StoreObservation.class));
+	}
+
+	@Test
+	void everythingBacksOffWithoutItsClasses() {
+		this.runner
+			.withClassLoader(new FilteredClassLoader("io.micrometer", "org.springframework.boot.actuate",
+					"org.springframework.boot.health"))
+			.run((context) -> assertThat(context).hasNotFailed()
+				.hasSingleBean(Decider.class)
+				.doesNotHaveBean("rateLimitMetrics")
+				.doesNotHaveBean("rateLimitStoreObservation")
+				.doesNotHaveBean("ratelimitHealthIndicator")
+				.doesNotHaveBean("rateLimitsEndpoint"));
+	}
+
+	@Test
+	void eachBacksOffWithoutItsOwnClasses() {
+		this.fullRunner.withClassLoader(new FilteredClassLoader(HealthIndicator.class))
+			.run((context) -> assertThat(context).hasNotFailed()
+				.doesNotHaveBean("ratelimitHealthIndicator")
+				.hasSingleBean(RateLimitsEndpoint.class));
+		this.fullRunner
+			.withClassLoader(new FilteredClassLoader(WebEndpoint.class, ConditionalOnAvailableEndpoint.class))
+			.run((context) -> assertThat(context).hasNotFailed()
+				.doesNotHaveBean("rateLimitsEndpoint")
+				.hasSingleBean(RateLimitHealthIndicator.class));
+		this.fullRunner.withClassLoader(new FilteredClassLoader("io.micrometer.core"))
+			.run((context) -> assertThat(context).hasNotFailed()
+				.doesNotHaveBean("rateLimitMetrics")
+				.hasSingleBean(StoreObservation.class));
+	}
+
+	@Test
+	void everythingBacksOffWhenSwitchedOff() {
+		this.fullRunner.withPropertyValues("ratelimit.enabled=false")
+			.run((context) -> assertThat(context).hasNotFailed()
+				.doesNotHaveBean(RateLimitMetrics.class)
+				.doesNotHaveBean(StoreObservation.class)
+				.doesNotHaveBean(RateLimitHealthIndicator.class)
+				.doesNotHaveBean(RateLimitsEndpoint.class));
+	}
+
+	@Test
+	void endpointAndHealthAreThereOnlyWhenWanted() {
+		this.runner.withPropertyValues("management.endpoints.web.exposure.include=health")
+			.run((context) -> assertThat(context).doesNotHaveBean(RateLimitsEndpoint.class));
+		this.runner.withPropertyValues("management.endpoint.ratelimits.access=NONE")
+			.run((context) -> assertThat(context).doesNotHaveBean(RateLimitsEndpoint.class));
+		this.runner.withPropertyValues("management.health.ratelimit.enabled=false")
+			.run((context) -> assertThat(context).doesNotHaveBean(RateLimitHealthIndicator.class));
+	}
+
+	@Test
+	void deniedAreCountedOnlyWhereEndpointShowsThem() {
+		this.runner.run((context) -> {
+			PolicyEnforcer enforcer = context.getBean(PolicyEnforcer.class);
+			assertThat(context).hasSingleBean(MostDenied.class);
+			IntStream.range(0, 3).forEach((i) -> decide(enforcer, context.getBean(ConfiguredPolicies.class)));
+			assertThat(denied(context).getBody()).asString()
+				.startsWith("{denied=[Denied[policy=api, identifier=global:, outcome=denied, requests=2,");
+		});
+		this.runner.withPropertyValues("management.endpoints.web.exposure.include=health")
+			.run((context) -> assertThat(context).doesNotHaveBean(MostDenied.class));
+		this.runner.withPropertyValues("ratelimit.most-denied.enabled=false").run((context) -> {
+			assertThat(context).doesNotHaveBean(MostDenied.class);
+			assertThat(denied(context).getStatus()).isEqualTo(404);
+			assertThat(denied(context).getBody())
+				.hasToString("{error=Denied requests are not counted: ratelimit.most-denied.enabled is false.}");
+		});
+		this.runner.withPropertyValues("ratelimit.most-denied.enabled=treu")
+			.run((context) -> assertThat(context).hasFailed());
+	}
+
+	private static WebEndpointResponse<Object> denied(ApplicationContext context) {
+		return context.getBean(RateLimitsEndpoint.class).read("denied", null, null, null, null);
+	}
+
+	@Test
+	void addressIsLeftAsItIsWithoutWeb() {
+		this.runner.run((context) -> {
+			WebEndpointResponse<Object> counts = context.getBean(RateLimitsEndpoint.class)
+				.read("counts", "ip:10.0.0.0/8", "api", null, null);
+			assertThat(counts.getStatus()).isEqualTo(200);
+			assertThat(counts.getBody()).asString().contains("identifier=ip:10.0.0.0/8,");
+		});
+	}
+
+	@Test
+	void answersOfEndpointCanBeWrittenInNativeImage() {
+		RuntimeHints hints = new RuntimeHints();
+		new ReflectiveRuntimeHintsRegistrar().registerRuntimeHints(hints,
+				RateLimitActuatorAutoConfiguration.EndpointConfiguration.class);
+		for (Class<?> answer : List.of(RateLimitsDescriptor.class, RateLimitsDescriptor.PolicyDescriptor.class,
+				CountsDescriptor.class, CountsDescriptor.LimitDescriptor.class, CountsDescriptor.BlockDescriptor.class,
+				LogEntry.class, MostDenied.Denied.class)) {
+			assertThat(RuntimeHintsPredicates.reflection().onType(answer)).as(answer.getName()).accepts(hints);
+		}
+	}
+
+	@Test
+	void metersOfAllPoliciesAreThereFromTheStart() {
+		this.fullRunner.withBean(Limited.class).run((context) -> {
+			MeterRegistry registry = context.getBean(MeterRegistry.class);
+			assertThat(registry.get("ratelimit.decisions").timers())
+				.extracting((timer) -> timer.getId().getTag("policy"))
+				.containsOnly("api", "Limited.call");
+			assertThat(registry.get("ratelimit.store.failing").gauge().value()).isZero();
+		});
+	}
+
+	@Test
+	void decisionIsMeasuredAndObserved() {
+		this.fullRunner.run((context) -> {
+			assertThat(
+					decide(context.getBean(PolicyEnforcer.class), context.getBean(ConfiguredPolicies.class)).allowed())
+				.isTrue();
+			assertThat(context.getBean(MeterRegistry.class)
+				.get("ratelimit.decisions")
+				.tags("policy", "api", "outcome", "allowed", "source", "store")
+				.timer()
+				.count()).isEqualTo(1);
+			TestObservationRegistryAssert.assertThat(context.getBean(TestObservationRegistry.class))
+				.hasSingleObservationThat()
+				.hasNameEqualTo("ratelimit.store");
+		});
+	}
+
+	@Test
+	void decoratorOfApplicationIsUsedForDecisionsOnly() {
+		AtomicInteger decorated = new AtomicInteger();
+		this.runner.withBean(RateLimiterDecorator.class, () -> (limiter) -> {
+			decorated.incrementAndGet();
+			return limiter;
+		}).run((context) -> {
+			assertThat(context).hasSingleBean(RateLimiter.class).hasSingleBean(Decider.class);
+			assertThat(decorated).hasValue(1);
+		});
+	}
+
+	private static Decision decide(PolicyEnforcer enforcer, ConfiguredPolicies policies) {
+		return enforcer.enforce(List.of(new PolicyUse(policies.find("api").orElseThrow(), 1, Map.of()))).decision();
+	}
+
+	/**
+	 * Imported by name, as in an application: annotations of missing classes are ignored.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration({ AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
+			RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
+			RateLimitNonWebAutoConfiguration.class, RateLimitActuatorAutoConfiguration.class })
+	static class Configurations {
+
+	}
+
+	static class Limited {
+
+		@RateLimited(limits = "1/m", identifiers = "global")
+		void call() {
+		}
+
+	}
+
+}

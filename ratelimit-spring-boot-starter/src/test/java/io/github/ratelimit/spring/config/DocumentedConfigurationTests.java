@@ -1,0 +1,136 @@
+package io.github.ratelimit.spring.config;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.spring.IdentifierResolver;
+import io.github.ratelimit.spring.algorithm.DailyAllowance;
+import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
+import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
+import io.github.ratelimit.spring.redis.TestCertificate;
+import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
+import org.springframework.boot.env.YamlPropertySourceLoader;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.io.ByteArrayResource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The examples of configuration in the documentation: each of them starts an application.
+ */
+class DocumentedConfigurationTests {
+
+	private static final Path ROOT = Path.of("..");
+
+	/** Links to files, and to headings of this or another page. */
+	private static final Pattern LINK = Pattern.compile("\\]\\((?!https?:)([^)#]*)(?:#([^)]+))?\\)");
+
+	private static final int MOST_LINES = 200;
+
+	private static final Pattern EXAMPLE = Pattern.compile("(?m)^```yaml\\n(.*?)^```", Pattern.DOTALL);
+
+	private static Path certificate;
+
+	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
+		.withSystemProperties("LIMIT_SECRET=secret")
+		.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class, RateLimitAutoConfiguration.class,
+				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
+				RateLimitWebAutoConfiguration.class))
+		.withBean("dailyAllowance", Algorithm.class, () -> new DailyAllowance(6))
+		.withBean("account", IdentifierResolver.class, () -> (request) -> request.getParameter("username"));
+
+	static List<Example> examples() throws IOException {
+		List<Example> examples = new ArrayList<>();
+		for (String page : pages()) {
+			Matcher matcher = EXAMPLE.matcher(Files.readString(ROOT.resolve(page)));
+			while (matcher.find()) {
+				examples.add(new Example(page, matcher.group(1)));
+			}
+		}
+		return examples;
+	}
+
+	@BeforeAll
+	static void createCertificate(@TempDir Path folder) throws IOException, InterruptedException {
+		certificate = TestCertificate.of("redis.example.com", folder).certificate();
+	}
+
+	@ParameterizedTest
+	@MethodSource("examples")
+	void exampleStartsAnApplication(Example example) throws IOException {
+		String yaml = example.yaml().replace("/etc/redis/ca.crt", certificate.toString());
+		List<PropertySource<?>> sources = new YamlPropertySourceLoader().load(example.page(),
+				new ByteArrayResource(yaml.getBytes(StandardCharsets.UTF_8)));
+		this.runner
+			.withInitializer((context) -> sources.forEach(context.getEnvironment().getPropertySources()::addFirst))
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@ParameterizedTest
+	@MethodSource("pages")
+	void pageIsShort(String page) throws IOException {
+		assertThat(Files.readAllLines(ROOT.resolve(page))).hasSizeLessThanOrEqualTo(MOST_LINES);
+	}
+
+	@ParameterizedTest
+	@MethodSource("pages")
+	void linksLeadSomewhere(String page) throws IOException {
+		Path file = ROOT.resolve(page);
+		Matcher link = LINK.matcher(Files.readString(file));
+		while (link.find()) {
+			Path target = link.group(1).isEmpty() ? file : file.resolveSibling(link.group(1));
+			assertThat(target).exists();
+			if (link.group(2) != null) {
+				assertThat(headings(target)).as(link.group()).contains(link.group(2));
+			}
+		}
+	}
+
+	private static List<String> headings(Path page) throws IOException {
+		return Files.readAllLines(page)
+			.stream()
+			.filter((line) -> line.startsWith("#"))
+			.map((line) -> line.replaceAll("[^\\p{L}\\p{N} -]", "").strip().toLowerCase(Locale.ROOT).replace(' ', '-'))
+			.toList();
+	}
+
+	@Test
+	void pagesHaveExamples() throws IOException {
+		assertThat(examples()).hasSizeGreaterThan(30);
+	}
+
+	/** The pages of the documentation that people write. */
+	static List<String> pages() throws IOException {
+		try (Stream<Path> files = Files.list(ROOT.resolve("docs"))) {
+			return Stream
+				.concat(Stream.of("README.md"),
+						files.map((file) -> "docs/" + file.getFileName())
+							.filter((name) -> name.endsWith(".md") && !name.endsWith("configuration.md"))
+							.sorted())
+				.toList();
+		}
+	}
+
+	private record Example(String page, String yaml) {
+
+	}
+
+}

@@ -1,0 +1,225 @@
+package io.github.ratelimit.spring.config;
+
+import java.time.InstantSource;
+import java.util.List;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.spring.OutgoingRateLimits;
+import io.github.ratelimit.spring.PlanResolver;
+import io.github.ratelimit.spring.PolicyLimiter;
+import io.github.ratelimit.spring.StarterRunners;
+import io.github.ratelimit.spring.annotation.RateLimited;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.http.client.ClientHttpRequestInterceptor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What the log says of the policies once an application is ready.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class PolicyTableTests {
+
+	@Test
+	void everyPolicyIsARow(CapturedOutput output) {
+		start("ratelimit.policies.user.limits=10/m", "ratelimit.policies.user.routes[0].paths=GET /user",
+				"ratelimit.policies.user.routes[1].paths=POST /user", "ratelimit.policies.user.routes[1].cost=2",
+				"ratelimit.policies.user.mode=shadow", "ratelimit.policies.user.on-store-failure=deny",
+				"ratelimit.policies.api.limits=120/m,10/s", "ratelimit.policies.api.paths=/api/**",
+				"ratelimit.policies.api.identifiers=ip,user", "ratelimit.policies.api.plans.pro.limits=100/s",
+				"ratelimit.policies.api.plans.partner.unlimited=true", "ratelimit.policies.day.limits=5/d",
+				"ratelimit.policies.day.algorithm=fixed-window", "ratelimit.policies.day.zone=Europe/Paris",
+				"ratelimit.policies.day.count-denied=true", "ratelimit.policies.unused.limits=1/m",
+				"ratelimit.policies.unused.algorithm=leaky-bucket");
+		List<String> lines = output.toString()
+			.lines()
+			.dropWhile((line) -> !line.contains("Rate limits: "))
+			.limit(8)
+			.toList();
+		assertThat(lines.get(0))
+			.endsWith("Rate limits: these policies are enforced while the store answers, except in shadow mode, which "
+					+ "only reports: user");
+		assertThat(lines.subList(1, 8)).containsExactly(
+				table("""
+						  policy           algorithm       limits       identifiers  mode     on-store-failure  plans  count-denied  applies to
+						  Limited.inPlace  sliding-window  1/s          ip           enforce  local             -      -             @Limited.inPlace
+						  api              sliding-window  10/s, 120/m  ip, user     enforce  local             partner: unlimited true; pro: limits 100/s  -  /api/**
+						  day              fixed-window [retain=1, zone=Europe/Paris]  5/d  ip    enforce  local  -  true  @Limited.day, @Limited.today
+						  day              fixed-window [retain=1, zone=Europe/Paris]  5/d  user  enforce  local  -  true  @Limited.dayOfUser
+						  unused           leaky-bucket    1/m          ip           enforce  local             -      -             nothing yet
+						  user             sliding-window  10/m         ip           shadow   deny              -      -             GET /user, POST /user (cost 2)
+						"""));
+		assertThat(output)
+			.contains("These policies limit nothing yet, because they have no paths, no @RateLimited names them, and "
+					+ "no bean has a PolicyLimiter or OutgoingRateLimits: [unused]");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { PolicyLimiter.class, OutgoingRateLimits.class })
+	void codeMayUsePoliciesWithoutPaths(Class<?> use, CapturedOutput output) {
+		StarterRunners.application((use == PolicyLimiter.class) ? WithLimiter.class : WithOutgoing.class)
+			.run("--ratelimit.policies.mail.limits=1/s", "--ratelimit.policies.day.limits=1/d")
+			.close();
+		assertThat(output.toString().lines().filter((line) -> line.startsWith("  mail"))).singleElement()
+			.asString()
+			.endsWith("  calls of " + use.getSimpleName());
+		assertThat(output).doesNotContain("limit nothing yet");
+	}
+
+	@Test
+	void pathsAreShownInTheOrderInWhichTheyAreMatched(CapturedOutput output) {
+		start("ratelimit.policies.day.limits=10/m", "ratelimit.policies.day.paths=/a/**,/",
+				"ratelimit.policies.day.routes[0].paths=POST /z/import,GET /z",
+				"ratelimit.policies.day.routes[0].cost=5", "ratelimit.policies.day.routes[1].paths=/b");
+		assertThat(output)
+			.contains("  POST /z/import (cost 5), GET /z (cost 5), /b, /a/**, /, @Limited.day, @Limited.today");
+	}
+
+	@Test
+	void optionsAreShownThatAreSet(CapturedOutput output) {
+		start("ratelimit.policies.login.limits=5/m", "ratelimit.policies.login.count-when=status in [401, 4xx]",
+				"ratelimit.policies.login.algorithm=sliding-window", "ratelimit.policies.login.precision=10s",
+				"ratelimit.policies.tail.limits=5/m", "ratelimit.policies.tail.missing-identifier=deny",
+				"ratelimit.policies.tail.identifiers=user", "ratelimit.policies.tokens.identifiers=user",
+				"ratelimit.policies.tail.algorithm=sliding-tail", "ratelimit.policies.tail.rounding=down",
+				"ratelimit.policies.tokens.limits=5/m", "ratelimit.policies.tokens.missing-identifier=global",
+				"ratelimit.policies.tokens.algorithm=token-bucket", "ratelimit.policies.tokens.burst=9",
+				"ratelimit.policies.day.limits=5/d", "ratelimit.policies.day.missing-identifier=skip");
+		assertThat(output.toString().lines().dropWhile((line) -> !line.contains("Rate limits: ")).skip(1).limit(7))
+			.containsExactly(
+					table("""
+							  policy           algorithm                       limits  identifiers  mode     on-store-failure  missing-identifier  count-when            applies to
+							  Limited.inPlace  sliding-window                  1/s     ip           enforce  local             -                   -                     @Limited.inPlace
+							  day              sliding-window                  5/d     ip           enforce  local             skip                -                     @Limited.day, @Limited.today
+							  day              sliding-window                  5/d     user         enforce  local             skip                -                     @Limited.dayOfUser
+							  login            sliding-window [precision=PT10S]  5/m   ip           enforce  local             -                   status in [401, 4xx]  nothing yet
+							  tail             sliding-window-counter [previousWeight=1.0, rounding=DOWN]  5/m  user  enforce  local  deny  -  nothing yet
+							  tokens           token-bucket [burst=9]          5/m     user         enforce  local             global              -                     nothing yet
+							"""));
+	}
+
+	@Test
+	void exclusionsAndConditionsAreShown(CapturedOutput output) {
+		start("ratelimit.exclude=/api/health", "ratelimit.policies.day.limits=5/d", "ratelimit.policies.api.limits=5/m",
+				"ratelimit.policies.api.paths=/api/**", "ratelimit.policies.api.exclude=/api/open/**,GET /api/logo",
+				"ratelimit.policies.api.when=#request.secure", "ratelimit.policies.api.unless=#request.asyncStarted",
+				"ratelimit.defaults.identifiers=user", "ratelimit.defaults.mode=shadow");
+		List<String> lines = output.toString()
+			.lines()
+			.dropWhile((line) -> !line.contains("Rate limits: "))
+			.limit(3)
+			.toList();
+		assertThat(lines.get(0)).endsWith(
+				"Rate limits: these policies are enforced while the store answers, except on the paths /api/health, "
+						+ "except in shadow mode, which only reports: Limited.inPlace, api, day");
+		assertThat(lines.get(1)).contains("exclude", "when", "unless");
+		assertThat(output.toString().lines().filter((line) -> line.startsWith("  api "))).singleElement()
+			.asString()
+			.contains("/api/open/**, GET /api/logo  #request.secure  #request.asyncStarted  /api/**");
+	}
+
+	/** The rows of a table whose columns are as wide as they must be. */
+	private static String[] table(String text) {
+		List<String[]> rows = text.lines().map((line) -> line.strip().split(" {2,}")).toList();
+		return rows.stream().map((row) -> {
+			StringBuilder line = new StringBuilder();
+			for (int i = 0; i < row.length; i++) {
+				int column = i;
+				int width = rows.stream().mapToInt((other) -> other[column].length()).max().orElseThrow();
+				line.append("  ").append(row[i]).append(" ".repeat(width - row[i].length()));
+			}
+			return line.toString().stripTrailing();
+		}).toArray(String[]::new);
+	}
+
+	@Test
+	void logSaysThatAllIsOff(CapturedOutput output) {
+		start("ratelimit.enabled=false", "ratelimit.policies.api.limits=10/m");
+		assertThat(output)
+			.contains("Rate limits are off (ratelimit.enabled=false): no policy and no annotation is enforced")
+			.doesNotContain("Rate limits: ");
+	}
+
+	private static void start(String... properties) {
+		StarterRunners.application(Application.class)
+			.run(Stream.of(properties).map((property) -> "--" + property).toArray(String[]::new))
+			.close();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@Import(Application.class)
+	static class WithLimiter {
+
+		@Bean
+		Runnable mail(PolicyLimiter limiter) {
+			return () -> limiter.tryAcquire("mail");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@Import(Application.class)
+	static class WithOutgoing {
+
+		@Bean
+		ClientHttpRequestInterceptor mail(OutgoingRateLimits limits) {
+			return limits.interceptor("mail", (request) -> Identifier.ip("192.0.2.1"));
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration(RateLimitOffAutoConfiguration.class)
+	static class Application {
+
+		@Bean
+		RateLimiter rateLimiter() {
+			return new MemoryRateLimiter(InstantSource.system());
+		}
+
+		@Bean
+		PlanResolver planResolver() {
+			return (user, request) -> "pro";
+		}
+
+		@Bean
+		Limited limited() {
+			return new Limited();
+		}
+
+	}
+
+	static class Limited {
+
+		@RateLimited(limits = "1/s")
+		public void inPlace() {
+		}
+
+		@RateLimited("day")
+		public void day() {
+		}
+
+		@RateLimited("day")
+		public void today() {
+		}
+
+		@RateLimited(policy = "day", identifiers = "user")
+		public void dayOfUser() {
+		}
+
+	}
+
+}

@@ -1,0 +1,374 @@
+package io.github.ratelimit.spring.config;
+
+import io.github.ratelimit.spring.decide.PolicyCharge;
+import io.github.ratelimit.spring.decide.Decider;
+
+import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.spring.PlanResolver;
+import io.github.ratelimit.spring.RefreshPoliciesEvent;
+import io.github.ratelimit.spring.StarterRunners;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.spring.policy.IdentifiedPolicy;
+import io.github.ratelimit.spring.policy.MissingIdentifier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.boot.context.properties.ConfigurationPropertiesBindHandlerAdvisor;
+import org.springframework.boot.context.properties.bind.BindHandler;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.Ordered;
+import org.springframework.core.env.MapPropertySource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+/**
+ * Policies that are read again while the application runs.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class RefreshedPoliciesTests {
+
+	private final Map<String, Object> properties = new HashMap<>(Map.of("ratelimit.policies.api.limits", "10/m",
+			"ratelimit.policies.api.paths", "/api/**", "ratelimit.policies.plans.limits", "10/m",
+			"ratelimit.policies.plans.plans.pro.limits", "20/m", "ratelimit.plan", "'pro'", "ratelimit.redis.password",
+			"secret", "ratelimit.redis.host", "nowhere"));
+
+	private final WebApplicationContextRunner runner = StarterRunners.web()
+		.withInitializer((context) -> context.getEnvironment()
+			.getPropertySources()
+			.addFirst(new MapPropertySource("changing", this.properties)))
+		.withBean(RateLimiter.class, () -> new MemoryRateLimiter(InstantSource.system()));
+
+	@Test
+	void changedPropertiesCountForTheNextRequest(CapturedOutput output) {
+		this.runner.run((context) -> {
+			assertThat(limits(context, "api", null)).containsExactly("10/m");
+			this.properties.put("ratelimit.policies.api.limits", "5/s,7/m");
+			this.properties.put("ratelimit.policies.plans.plans.pro.limits", "30/m");
+			assertThat(limits(context, "api", null)).containsExactly("10/m");
+			refresh(context);
+			assertThat(limits(context, "api", null)).containsExactly("5/s", "7/m");
+			assertThat(limits(context, "plans", "pro")).containsExactly("30/m");
+			assertThat(output).contains("The policy 'api' has changed: [limits is [5/s, 7/m], was [10/m]]")
+				.doesNotContain("need a restart");
+			this.properties.put("ratelimit.policies.api.penalty.after", "3");
+			this.properties.put("ratelimit.policies.api.penalty.within", "1m");
+			this.properties.put("ratelimit.policies.api.penalty.block", "2m");
+			refresh(context);
+			this.properties.put("ratelimit.policies.api.algorithm", "fixed-window");
+			this.properties.put("ratelimit.policies.api.lease", "1s");
+			refresh(context);
+			assertThat(output).contains("penalty is PenaltySettings[after=3, ", "lease is PT1S, was null")
+				.doesNotContain("need a restart");
+			this.properties.remove("ratelimit.policies.api.lease");
+			this.properties.put("ratelimit.policies.api.mode", "shadow");
+			refresh(context);
+			assertThat(limits(context, "api", null)).isEmpty();
+			this.properties.remove("ratelimit.policies.api.mode");
+			this.properties.put("ratelimit.policies.api.limits", "7/m");
+			this.properties.put("ratelimit.policies.api.algorithm", "token-bucket");
+			this.properties.put("ratelimit.policies.api.burst", "77");
+			refresh(context);
+			assertThat(decide(context, "api", null).statuses()).first()
+				.satisfies((status) -> assertThat(status.remaining()).isEqualTo(76));
+		});
+	}
+
+	/** The identifiers would change only with a restart. */
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					global  | penalty.after=3;penalty.within=1m;penalty.block=2m | penalty     | would block all clients at once
+					HEADERS | limits=LIMITS | identifiers | 20 limits for each of 13 identifiers are 260; there must be at most 256.
+					""")
+	void optionsThatTheFirstIdentifiersForbidAreRefused(String identifiers, String options, String property,
+			String rule, CapturedOutput output) {
+		this.properties.put("ratelimit.policies.api.identifiers", identifiers.replace("HEADERS", headers()));
+		this.runner.run((context) -> {
+			IdentifiedPolicy before = current(context, "api");
+			this.properties.put("ratelimit.policies.api.identifiers", "ip");
+			for (String option : options.replace("LIMITS", limits()).split(";")) {
+				String[] parts = option.split("=");
+				this.properties.put("ratelimit.policies.api." + parts[0], parts[1]);
+			}
+			refresh(context);
+			assertThat(output).contains("The policies stay as they were")
+				.contains("ratelimit.policies.api." + property)
+				.contains(rule);
+			assertThat(current(context, "api")).isEqualTo(before);
+		});
+	}
+
+	/** Only annotations know their identifiers. */
+	@Test
+	void policyStaysAsItWasForOtherIdentifiersThatAreTooMany(CapturedOutput output) {
+		this.runner.run((context) -> {
+			IdentifiedPolicy annotated = context.getBean(ConfiguredPolicies.class)
+				.find("api")
+				.orElseThrow()
+				.withIdentifiers(List.of(headers().split(",")));
+			this.properties.put("ratelimit.policies.api.limits", limits());
+			refresh(context);
+			assertThat(current(context, "api").policy().limits()).hasSize(20);
+			assertThat(context.getBean(Decider.class).current(annotated)).isEqualTo(annotated);
+			assertThat(context.getBean(Decider.class).current(annotated)).isEqualTo(annotated);
+			assertThat(output)
+				.containsOnlyOnce("The policy 'api' is as it was at the start for the identifiers [header:X-1,")
+				.contains("20 limits for each of 13 identifiers are 260; there must be at most 256.");
+		});
+	}
+
+	private static String headers() {
+		return IntStream.rangeClosed(1, 13).mapToObj((i) -> "header:X-" + i).collect(Collectors.joining(","));
+	}
+
+	private static String limits() {
+		return IntStream.rangeClosed(1, 20).mapToObj((i) -> "9/" + i + "m").collect(Collectors.joining(","));
+	}
+
+	@Test
+	void changedCallsAtOnceCountForTheNextRequest(CapturedOutput output) {
+		this.runner.run((context) -> {
+			this.properties.put("ratelimit.policies.api.concurrent", "2");
+			refresh(context);
+			assertThat(output).contains("[concurrent is 2, was null]").doesNotContain("need a restart");
+			assertThat(decide(context, "api", null).statuses())
+				.extracting((status) -> status.policy().name(), (status) -> status.remaining())
+				.containsExactly(tuple("api", 9L), tuple("api (at once)", 1L));
+			this.properties.put("ratelimit.policies.api.concurrent", "0");
+			refresh(context);
+			assertThat(output).contains("ratelimit.policies.api.concurrent").contains("Must be from 1 to 1000.");
+			assertThat(decide(context, "api", null).allowed()).isTrue();
+			assertThat(decide(context, "api", null).allowed()).isFalse();
+		});
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					limits           | often  | often  | ratelimit.policies.api.limits    | Invalid limit (often): must be quota/window
+					mode             | mild   | mild   | ratelimit.policies.api.mode      | must be one of enforce, shadow.
+					algorithm        | guess  | guess  | ratelimit.policies.api.algorithm | must be one of fixed-window
+					burst            | 5      | 5      | ratelimit.policies.api.burst     | Is an option of token-bucket
+					limit            | 1/s    | limit  | ratelimit.policies.api.limit     | There is no property
+					plans.pro.limits |        |        | ratelimit.policies.api.plans.pro | Is an empty plan
+					cost             | x      | x      | ratelimit.policies.api.cost      | must be a whole number.
+					when             | a${N}  | Invalid value '${N}' | ratelimit.policies.api.when      | set N, or give it a default
+					cost             | redis://:secret@a | *** | ratelimit.policies.api.cost | must be a whole number.
+					""")
+	void invalidPropertyKeepsThePoliciesAndIsReported(String property, String value, String shown, String name,
+			String rule, CapturedOutput output) {
+		this.runner.run((context) -> {
+			this.properties.put("ratelimit.policies.api.limits", "5/s");
+			this.properties.put("ratelimit.policies.api." + property, (value != null) ? value : "");
+			refresh(context);
+			assertThat(limits(context, "api", null)).containsExactly("10/m");
+			assertThat(output.toString().lines().filter((line) -> line.contains("ERROR"))).singleElement()
+				.asString()
+				.contains("The policies stay as they were: ")
+				.contains(name)
+				.contains((shown != null) ? shown : "")
+				.contains(rule);
+		});
+	}
+
+	@Test
+	void analyzerThatThrowsDoesNotFailTheRefresh(CapturedOutput output) {
+		this.runner.run((context) -> {
+			this.properties.put("ratelimit.policies.api.mode", FailingAnalyzer.VALUE);
+			refresh(context);
+			assertThat(limits(context, "api", null)).containsExactly("10/m");
+			assertThat(output).contains("The policies stay as they were: ")
+				.contains("ratelimit.policies.api.mode")
+				.contains("must be one of enforce, shadow.");
+		});
+	}
+
+	/** An analyzer as another library may have. */
+	static class FailingAnalyzer implements FailureAnalyzer, Ordered {
+
+		/** What it cannot analyze. */
+		private static final String VALUE = "misread";
+
+		@Override
+		public int getOrder() {
+			return HIGHEST_PRECEDENCE;
+		}
+
+		@Override
+		public @Nullable FailureAnalysis analyze(Throwable failure) {
+			if (Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
+				.anyMatch((cause) -> cause.toString().contains(VALUE))) {
+				throw new IllegalStateException("expected by this test");
+			}
+			return null;
+		}
+
+	}
+
+	@Test
+	void limitIsRejectedWhenItNeverAllowsCostOfPath(CapturedOutput output) {
+		this.properties.put("ratelimit.policies.api.cost", "3");
+		this.runner.run((context) -> {
+			this.properties.put("ratelimit.policies.api.limits", "2/m");
+			refresh(context);
+			assertThat(limits(context, "api", null)).containsExactly("10/m");
+			assertThat(output).contains("Invalid value '3' for configuration property 'ratelimit.policies.api.cost'")
+				.contains("Invalid cost (3): the limit 2/m would never allow it.");
+		});
+	}
+
+	@Test
+	void whatNeedsARestartStaysAsItWasAndIsReported(CapturedOutput output) {
+		this.runner.run((context) -> {
+			this.properties.put("ratelimit.policies.api.paths", "/other/**");
+			this.properties.put("ratelimit.policies.api.identifiers", "user");
+			this.properties.put("ratelimit.policies.api.missing-identifier", "deny");
+			this.properties.put("ratelimit.policies.api.limits", "5/s");
+			this.properties.put("ratelimit.policies.new.limits", "5/s");
+			this.properties.put("ratelimit.redis.password", "terces");
+			this.properties.remove("ratelimit.policies.plans.limits");
+			this.properties.remove("ratelimit.policies.plans.plans.pro.limits");
+			refresh(context);
+			assertThat(limits(context, "api", null)).containsExactly("5/s");
+			assertThat(limits(context, "plans", "pro")).containsExactly("20/m");
+			assertThat(current(context, "api").enforcement().missing()).isEqualTo(MissingIdentifier.ADDRESS);
+			assertThat(output).contains(
+					"Changed properties that need a restart: ratelimit.policies.api.identifiers, ratelimit.policies.api.missing-identifier, ratelimit.policies.api.paths, "
+							+ "ratelimit.policies.new, ratelimit.policies.plans, ratelimit.redis")
+				.doesNotContain("terces");
+		});
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			policies.new.limits      | 5/x   | must be quota/window
+			policies.api.identifiers | ip,ip | identifier
+			policies.api.cost        | 11    | would never allow it
+			defaults.algorithm       | guess | must be one of fixed-window
+			""")
+	void mistakeInWhatNeedsARestartIsReportedAtOnce(String property, String value, String rule, CapturedOutput output) {
+		this.runner.run((context) -> {
+			this.properties.put("ratelimit.policies.api.limits", "5/s");
+			this.properties.put("ratelimit." + property, value);
+			refresh(context);
+			assertThat(limits(context, "api", null)).containsExactly("10/m");
+			assertThat(output).contains("The policies stay as they were: ")
+				.contains("ratelimit." + property)
+				.contains(rule)
+				.doesNotContain("need a restart", "has changed");
+			this.properties.remove("ratelimit." + property);
+			refresh(context);
+			assertThat(limits(context, "api", null)).containsExactly("5/s");
+		});
+	}
+
+	@Test
+	void firstPlansOfAPolicyCount(CapturedOutput output) {
+		this.runner.run((context) -> {
+			this.properties.put("ratelimit.policies.api.limits", "5/s");
+			this.properties.put("ratelimit.policies.api.plans.pro.limits", "50/s");
+			refresh(context);
+			assertThat(limits(context, "api", "pro")).containsExactly("50/s");
+			assertThat(limits(context, "api", null)).containsExactly("5/s");
+			assertThat(output).doesNotContain("need a restart");
+		});
+	}
+
+	@Test
+	void firstPlansNeedRestartWithoutPlanResolver(CapturedOutput output) {
+		this.properties.remove("ratelimit.plan");
+		this.properties.remove("ratelimit.policies.plans.plans.pro.limits");
+		this.runner.run((context) -> {
+			this.properties.put("ratelimit.policies.api.limits", "5/s");
+			this.properties.put("ratelimit.policies.api.plans.pro.limits", "50/s");
+			refresh(context);
+			assertThat(limits(context, "api", "pro")).containsExactly("5/s");
+			assertThat(output).contains("Changed properties that need a restart: ratelimit.policies.api.plans");
+		});
+		this.properties.remove("ratelimit.policies.api.plans.pro.limits");
+		this.runner.withBean(PlanResolver.class, () -> (user, request) -> "pro").run((context) -> {
+			this.properties.put("ratelimit.policies.api.plans.pro.limits", "50/s");
+			refresh(context);
+			assertThat(limits(context, "api", "pro")).containsExactly("50/s");
+		});
+	}
+
+	/** Spring Boot lets them wrap each other by their order. */
+	@Test
+	void advisorsOfBindingComeInTheirOrder() {
+		List<String> applied = new CopyOnWriteArrayList<>();
+		this.runner.withBean("second", ConfigurationPropertiesBindHandlerAdvisor.class, () -> new Advisor(2, applied))
+			.withBean("first", ConfigurationPropertiesBindHandlerAdvisor.class, () -> new Advisor(1, applied))
+			.run((context) -> {
+				List<String> started = List.copyOf(applied.subList(0, 2));
+				applied.clear();
+				refresh(context);
+				assertThat(applied).isEqualTo(started).containsExactly("1", "2");
+			});
+	}
+
+	private record Advisor(int order,
+			List<String> applied) implements ConfigurationPropertiesBindHandlerAdvisor, Ordered {
+
+		@Override
+		public BindHandler apply(BindHandler handler) {
+			this.applied.add(String.valueOf(this.order));
+			return handler;
+		}
+
+		@Override
+		public int getOrder() {
+			return this.order;
+		}
+
+	}
+
+	private static void refresh(ConfigurableApplicationContext context) {
+		context.publishEvent(new RefreshPoliciesEvent(context));
+	}
+
+	private static List<String> limits(ConfigurableApplicationContext context, String policy, String plan) {
+		return decide(context, policy, plan).statuses()
+			.stream()
+			.map((status) -> status.limit())
+			.map(Limit::toString)
+			.toList();
+	}
+
+	private static IdentifiedPolicy current(ConfigurableApplicationContext context, String policy) {
+		return context.getBean(Decider.class)
+			.current(context.getBean(ConfiguredPolicies.class).find(policy).orElseThrow());
+	}
+
+	private static Decision decide(ConfigurableApplicationContext context, String name, String plan) {
+		IdentifiedPolicy policy = current(context, name);
+		return context.getBean(Decider.class)
+			.decide(List.of(new PolicyCharge(policy, Charge.of(policy.policy(), Identifier.GLOBAL), plan)))
+			.decision();
+	}
+
+}

@@ -1,0 +1,182 @@
+package io.github.ratelimit.spring.redis;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.spring.StarterRunners;
+import io.github.ratelimit.spring.decide.PolicyEnforcer;
+import io.github.ratelimit.spring.decide.PolicyUse;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.test.TestCluster;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import redis.clients.jedis.CommandArguments;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+import redis.embedded.RedisSentinel;
+import redis.embedded.RedisServer;
+
+import org.springframework.context.ConfigurableApplicationContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * An application that is stopped and started again without being closed, as for a
+ * checkpoint of its process.
+ */
+@Timeout(120)
+class StoppedApplicationIT {
+
+	private static final int LEASED = 100;
+
+	private static final Policy POLICY = Policy.of("users", new FixedWindow(),
+			new Limit(LEASED, Duration.ofDays(3650)));
+
+	/** More than a cluster has nodes, so that they are on several. */
+	private static final Identifier[] USERS = IntStream.range(0, 20)
+		.mapToObj((i) -> Identifier.user("user" + i))
+		.toArray(Identifier[]::new);
+
+	private final int port = TestRedis.freePort();
+
+	private RedisServer redis;
+
+	private UnifiedJedis jedis;
+
+	@BeforeEach
+	void start() {
+		this.redis = TestRedis.startServer(this.port);
+		this.jedis = RedisClient.create("127.0.0.1", this.port);
+	}
+
+	@AfterEach
+	void stop() {
+		this.jedis.close();
+		TestRedis.stop(this.redis);
+	}
+
+	@Test
+	void nothingRemainsWhileApplicationIsStopped() {
+		assertNothingRemains(this::clients, "ratelimit.redis.url=redis://127.0.0.1:" + this.port);
+	}
+
+	@Test
+	void nothingRemainsAtClusterWhileApplicationIsStopped() {
+		TestCluster cluster = TestCluster.shared();
+		assertNothingRemains(
+				() -> cluster.nodes()
+					.stream()
+					.map((node) -> node.admin().clientList())
+					.flatMap(StoppedApplicationIT::named)
+					.toList(),
+				"ratelimit.key-prefix=" + TestRedis.newKeyPrefix(),
+				"ratelimit.redis.cluster.nodes=" + cluster.nodes().get(0).address());
+	}
+
+	/** The sentinel closes a connection when it has been asked. */
+	@Test
+	void nothingRemainsAtSentinelWhileApplicationIsStopped() throws IOException {
+		int sentinelPort = TestRedis.freePort();
+		RedisSentinel sentinel = RedisSentinel.newRedisSentinel()
+			.bind("127.0.0.1")
+			.port(sentinelPort)
+			.setting("sentinel monitor main 127.0.0.1 %d 1".formatted(this.port))
+			.build();
+		sentinel.start();
+		try (Jedis admin = new Jedis("127.0.0.1", sentinelPort)) {
+			assertNothingRemains(
+					() -> Stream
+						.concat(clients().stream(),
+								admin.clientList().lines().filter((line) -> !line.contains(" cmd=client ")))
+						.toList(),
+					"ratelimit.redis.sentinel.master=main", "ratelimit.redis.sentinel.nodes=127.0.0.1:" + sentinelPort);
+		}
+		finally {
+			sentinel.stop();
+		}
+	}
+
+	/** Twice, because it is started again between. */
+	private static void assertNothingRemains(Supplier<List<String>> clients, String... servers) {
+		StarterRunners.nonWeb()
+			.withPropertyValues(servers)
+			.withPropertyValues("ratelimit.redis.client-name=app-1", "ratelimit.redis.timeout=10s",
+					"ratelimit.defaults.identifiers=global", "ratelimit.policies.api.limits=100000/d",
+					"ratelimit.policies.api.algorithm=fixed-window", "ratelimit.policies.api.lease=1m")
+			.run((context) -> {
+				ConfigurableApplicationContext application = context.getSourceApplicationContext();
+				for (int i = 1; i <= 2; i++) {
+					for (int j = 0; j < LEASED; j++) {
+						assertThat(
+								decide(context.getBean(PolicyEnforcer.class), context.getBean(ConfiguredPolicies.class))
+									.allowed())
+							.isTrue();
+					}
+					assertThat(context.getBean(RateLimiter.class)
+						.tryAcquire(RateLimitRequest.of(POLICY, USERS))
+						.statuses()).extracting(LimitStatus::remaining).containsOnly(LEASED - (long) i);
+					assertThat(clients.get()).isNotEmpty();
+					application.stop();
+					TestCluster.await("The servers have seen the end", () -> clients.get().isEmpty());
+					TestCluster.await("No thread remains",
+							() -> Thread.getAllStackTraces()
+								.keySet()
+								.stream()
+								.map(Thread::getName)
+								.noneMatch((name) -> name.startsWith("ratelimit-")));
+					application.start();
+				}
+			});
+	}
+
+	/** Its key in Redis expires because nothing renews it. */
+	@Test
+	void callThatRunsIsRenewedOnlyWhileApplicationIsStarted() {
+		StarterRunners.nonWeb()
+			.withPropertyValues("ratelimit.redis.url=redis://127.0.0.1:" + this.port,
+					"ratelimit.redis.client-name=app-1", "ratelimit.redis.timeout=10s",
+					"ratelimit.defaults.identifiers=global", "ratelimit.policies.api.concurrent=5",
+					"ratelimit.policies.api.concurrent-lease=1s")
+			.run((context) -> {
+				ConfigurableApplicationContext application = context.getSourceApplicationContext();
+				decide(context.getBean(PolicyEnforcer.class), context.getBean(ConfiguredPolicies.class));
+				application.stop();
+				TestCluster.await("The call does not count", () -> this.jedis.dbSize() == 0);
+				TestCluster.await("The server has seen the end", () -> clients().isEmpty());
+				application.start();
+				TestCluster.await("The call counts again", () -> this.jedis.dbSize() == 1);
+			});
+	}
+
+	private static Decision decide(PolicyEnforcer enforcer, ConfiguredPolicies policies) {
+		return enforcer.enforce(List.of(new PolicyUse(policies.find("api").orElseThrow(), 1, Map.of()))).decision();
+	}
+
+	private List<String> clients() {
+		return named(new String((byte[]) this.jedis.executeCommand(new CommandArguments(Command.CLIENT).add("LIST"))))
+			.toList();
+	}
+
+	private static Stream<String> named(String clients) {
+		return clients.lines().filter((line) -> line.contains(" name=app-1 "));
+	}
+
+}

@@ -1,0 +1,406 @@
+package io.github.ratelimit.spring.web;
+
+import java.net.http.HttpResponse;
+import java.security.Principal;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.spring.CallerDeniedException;
+import io.github.ratelimit.spring.IdentifierResolver;
+import io.github.ratelimit.spring.OpenApplication;
+import io.github.ratelimit.spring.RateLimitExceededException;
+import io.github.ratelimit.spring.annotation.RateLimited;
+import io.micrometer.context.ContextExecutorService;
+import io.micrometer.context.ContextSnapshotFactory;
+import jakarta.annotation.PreDestroy;
+import jakarta.servlet.http.HttpServletRequest;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.event.EventListener;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.core.task.TaskDecorator;
+import org.springframework.core.task.support.ContextPropagatingTaskDecorator;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
+import org.springframework.stereotype.Component;
+import org.springframework.stereotype.Service;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
+import org.springframework.transaction.event.TransactionalEventListener;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.TransactionTemplate;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.context.request.RequestAttributes;
+import org.springframework.web.context.request.RequestContextHolder;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Who is counted when a thread without a request calls a limited method.
+ */
+@StartApplication(on = { Container.TOMCAT, Container.JETTY }, value = """
+		ratelimit.policies:
+		  address: { limits: 2/m, identifiers: ip }
+		  tenant: { limits: 1/m, identifiers: header:X-Tenant }
+		  others: { limits: 1/m, identifiers: header:X-Tenant, when: "#request.getHeader('X-Other') != null" }
+		  members: { limits: 1/m, identifiers: member }
+		ratelimit.allow: header:X-Key:secret
+		ratelimit.deny: [header:X-Key:mallory, user:mallory]
+		""")
+class CarriedCallerIT {
+
+	private static final int FIRST_WITH_VIRTUAL_THREADS = 21;
+
+	@Parameter
+	TestApplication application;
+
+	@Test
+	void callIsDeniedWhenItsThreadKnowsNobody() {
+		assertThat(this.application.statuses(3, "/pool")).containsOnly(403);
+		assertThat(this.application.decisions()).isZero();
+	}
+
+	@Test
+	void callIsCountedForItsRequestWhenContextIsPropagated() {
+		assertThat(this.application.statuses(2, "/carried/address")).containsOnly(200);
+		HttpResponse<String> denied = this.application.get("/carried/address");
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertThat(denied.headers().firstValue("Retry-After")).hasValue("60");
+		this.application.assertUsed("address", 2);
+	}
+
+	@Test
+	void listsAndConditionsOfRequestHoldOnOtherThreads() {
+		for (int i = 0; i < 3; i++) {
+			assertThat(this.application.get("/carried/address", "X-Key", "secret").statusCode()).isEqualTo(200);
+			assertThat(this.application.get("/carried/others", "X-Tenant", "a").statusCode()).isEqualTo(200);
+		}
+		assertThat(this.application.get("/carried/address", "X-Key", "mallory").statusCode()).isEqualTo(403);
+		assertThat(this.application.decisions()).isZero();
+		String[] other = { "X-Tenant", "a", "X-Other", "1" };
+		assertThat(this.application.statuses(2, "/carried/others", other)).containsExactly(200, 429);
+	}
+
+	/** A filter inside those of the limiter knows the user, as Spring Security does. */
+	@Test
+	void userWhoHasLoggedInIsCarriedToo() {
+		for (String user : new String[] { "anna", "berta" }) {
+			assertThat(this.application.statuses(2, "/carried/members", "X-User", user)).containsExactly(200, 429);
+		}
+		assertThat(this.application.get("/carried/address", "X-User", "mallory").statusCode()).isEqualTo(403);
+	}
+
+	@Test
+	void identifierThatNeedsUserIsNotAskedWithoutOne() {
+		assertThat(this.application.get("/carried/address").statusCode()).isEqualTo(200);
+		assertThat(this.application.bean(Member.class).askedWithoutUser).hasValue(0);
+	}
+
+	static Stream<String> propagating() {
+		Stream<String> ways = Stream.of("/async", "/executor", "/event", "/committed");
+		return (Runtime.version().feature() < FIRST_WITH_VIRTUAL_THREADS) ? ways
+				: Stream.concat(ways, Stream.of("/virtual"));
+	}
+
+	@ParameterizedTest
+	@MethodSource("propagating")
+	void callerIsCarriedByWhatApplicationsUse(String path) {
+		AtomicInteger calls = this.application.bean(Limited.class).calls();
+		calls.set(0);
+		// Spring logs what listeners throw once a transaction is committed.
+		int denied = path.equals("/committed") ? 200 : 429;
+		assertThat(this.application.statuses(3, path)).containsExactly(200, 200, denied);
+		assertThat(calls).hasValue(2);
+		this.application.assertUsed("address", 2);
+	}
+
+	@Test
+	void listenerOfEventFromNobodyIsDenied() {
+		assertThatExceptionOfType(CallerDeniedException.class)
+			.isThrownBy(() -> this.application.publish(new Placed("directly")));
+		AtomicInteger calls = this.application.bean(Limited.class).calls();
+		calls.set(0);
+		this.application.bean(Carriers.class).committed();
+		assertThat(calls).hasValue(0);
+		assertThat(this.application.decisions()).isZero();
+	}
+
+	/** The container may have given the request to another client by then. */
+	@Test
+	void callerOutlivesItsRequestAndRequestDoesNot() throws Exception {
+		assertThat(this.application.get("/later", "X-Tenant", "kept").statusCode()).isEqualTo(200);
+		Pool pool = this.application.bean(Pool.class);
+		assertThat(this.application.get("/carried/tenant", "X-Tenant", "other").statusCode()).isEqualTo(200);
+		Callable<String> later = pool.later;
+		assertThat(later).isNotNull();
+		assertThat(later.call()).isEqualTo("called");
+		assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(later::call);
+		RequestContextHolder.setRequestAttributes(pool.ended);
+		try {
+			Limited limited = this.application.bean(Limited.class);
+			assertThatExceptionOfType(CallerDeniedException.class).isThrownBy(limited::tenant);
+		}
+		finally {
+			RequestContextHolder.resetRequestAttributes();
+		}
+	}
+
+	@OpenApplication
+	@EnableAsync
+	@EnableTransactionManagement
+	@Import({ Limited.class, Pool.class, Member.class, HeaderLogin.class, Carriers.class, Later.class })
+	static class Application {
+
+		@Bean
+		TaskDecorator carrier() {
+			return new ContextPropagatingTaskDecorator();
+		}
+
+		@Bean
+		PlatformTransactionManager transactionManager() {
+			return new AbstractPlatformTransactionManager() {
+
+				private static final long serialVersionUID = 1;
+
+				@Override
+				protected Object doGetTransaction() {
+					return "transaction";
+				}
+
+				@Override
+				protected void doBegin(Object transaction, TransactionDefinition definition) {
+				}
+
+				@Override
+				protected void doCommit(DefaultTransactionStatus status) {
+				}
+
+				@Override
+				protected void doRollback(DefaultTransactionStatus status) {
+				}
+
+			};
+		}
+
+	}
+
+	/**
+	 * An event of the application.
+	 *
+	 * @param when whether listeners get it at once, or once a transaction is committed
+	 */
+	record Placed(String when) {
+
+	}
+
+	@Component("member")
+	static class Member implements IdentifierResolver {
+
+		private final AtomicInteger askedWithoutUser = new AtomicInteger();
+
+		@Override
+		public @Nullable String resolve(HttpServletRequest request) {
+			Principal user = request.getUserPrincipal();
+			if (user == null) {
+				this.askedWithoutUser.incrementAndGet();
+				return null;
+			}
+			return user.getName();
+		}
+
+		@Override
+		public boolean needsUser() {
+			return true;
+		}
+
+	}
+
+	@Service
+	static class Limited {
+
+		private final AtomicInteger calls = new AtomicInteger();
+
+		/** The proxy has no fields. */
+		public AtomicInteger calls() {
+			return this.calls;
+		}
+
+		@RateLimited("address")
+		public String address() {
+			this.calls.incrementAndGet();
+			return "called";
+		}
+
+		@EventListener(condition = "#event.when == 'directly'")
+		@RateLimited("address")
+		public void placed(Placed event) {
+			this.calls.incrementAndGet();
+		}
+
+		@TransactionalEventListener(condition = "#event.when == 'committed'")
+		@RateLimited("address")
+		public void committed(Placed event) {
+			this.calls.incrementAndGet();
+		}
+
+		@RateLimited("tenant")
+		public String tenant() {
+			return "called";
+		}
+
+		@RateLimited("members")
+		public String members() {
+			return "called";
+		}
+
+		@RateLimited("others")
+		public String others() {
+			return "called";
+		}
+
+	}
+
+	@Service
+	static class Later {
+
+		private final Limited limited;
+
+		Later(Limited limited) {
+			this.limited = limited;
+		}
+
+		@Async
+		CompletableFuture<String> address() {
+			return CompletableFuture.completedFuture(this.limited.address());
+		}
+
+	}
+
+	/** What carries the caller, or calls on the thread of the request. */
+	@RestController
+	static class Carriers {
+
+		private final Later later;
+
+		private final Limited limited;
+
+		private final ApplicationEventPublisher events;
+
+		private final TransactionTemplate transaction;
+
+		private final ExecutorService threads = ContextExecutorService.wrap(Executors.newSingleThreadExecutor(),
+				() -> ContextSnapshotFactory.builder().build().captureAll());
+
+		Carriers(Later later, Limited limited, ApplicationEventPublisher events,
+				PlatformTransactionManager transactions) {
+			this.later = later;
+			this.limited = limited;
+			this.events = events;
+			this.transaction = new TransactionTemplate(transactions);
+		}
+
+		@GetMapping("/async")
+		CompletableFuture<String> async() {
+			return this.later.address();
+		}
+
+		@GetMapping("/executor")
+		CompletableFuture<String> executor() {
+			return CompletableFuture.supplyAsync(this.limited::address, this.threads);
+		}
+
+		@GetMapping("/virtual")
+		CompletableFuture<String> virtual() {
+			SimpleAsyncTaskExecutor virtual = new SimpleAsyncTaskExecutor();
+			virtual.setVirtualThreads(true);
+			virtual.setTaskDecorator(new ContextPropagatingTaskDecorator());
+			return virtual.submitCompletable(this.limited::address);
+		}
+
+		@GetMapping("/event")
+		void event() {
+			this.events.publishEvent(new Placed("directly"));
+		}
+
+		@GetMapping("/committed")
+		void committed() {
+			this.transaction.executeWithoutResult((status) -> this.events.publishEvent(new Placed("committed")));
+		}
+
+		@PreDestroy
+		void close() {
+			this.threads.shutdown();
+		}
+
+	}
+
+	@RestController
+	static class Pool {
+
+		private final ExecutorService threads = Executors.newSingleThreadExecutor();
+
+		private final Limited limited;
+
+		@Nullable Callable<String> later;
+
+		@Nullable RequestAttributes ended;
+
+		Pool(Limited limited) {
+			this.limited = limited;
+		}
+
+		@GetMapping("/pool")
+		CompletableFuture<String> pool() {
+			return CompletableFuture.supplyAsync(this.limited::address, this.threads);
+		}
+
+		@GetMapping("/carried/{policy}")
+		String carried(@PathVariable String policy) throws Throwable {
+			Callable<String> call = switch (policy) {
+				case "address" -> this.limited::address;
+				case "tenant" -> this.limited::tenant;
+				case "members" -> this.limited::members;
+				default -> this.limited::others;
+			};
+			Future<String> result = this.threads
+				.submit(ContextSnapshotFactory.builder().build().captureAll().wrap(call));
+			try {
+				return result.get();
+			}
+			catch (ExecutionException ex) {
+				throw ex.getCause();
+			}
+		}
+
+		@GetMapping("/later")
+		void later() {
+			this.later = ContextSnapshotFactory.builder().build().captureAll().wrap(this.limited::tenant);
+			this.ended = RequestContextHolder.getRequestAttributes();
+		}
+
+		@PreDestroy
+		void close() {
+			this.threads.shutdown();
+		}
+
+	}
+
+}

@@ -1,0 +1,252 @@
+package io.github.ratelimit.spring.web;
+
+import java.net.http.HttpResponse;
+import java.util.List;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.spring.web.Browser.Seen;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What a page of another origin can read, in the ways in which an application may say
+ * that it can, and which preflight requests are free: those that CORS code answers.
+ */
+class CorsIT extends CorsApplications {
+
+	@RegisterExtension
+	static final TestApplications applications = new TestApplications();
+
+	private static final String[] HEADERS = { "ratelimit-policy", "ratelimit", "x-rate-limit-limit",
+			"x-rate-limit-remaining", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset" };
+
+	private static final String[] WRONG_LOGIN = { "Authorization", "Basic d3Jvbmc6d3Jvbmc=" };
+
+	private static final String[] WRONG_KEY = { "X-Api-Key", "wrong" };
+
+	private static TestApplication application(Class<?> configuration) {
+		return application(Container.TOMCAT, configuration);
+	}
+
+	private static TestApplication application(Container container, Class<?> configuration) {
+		return applications.get(container, configuration, """
+				ratelimit:
+				  headers.styles: draft,x-rate-limit,x-ratelimit
+				  policies:
+				    api: { paths: /api/**, limits: 1/m }
+				    user: { paths: /user, limits: 1/m, identifiers: user }
+				""");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { WithMvc.class, WithFilter.class, WithEarlyFilter.class, WithFilterAndMvc.class,
+			SecurityWithSourceBean.class, SecurityWithSource.class, SecurityWithMvc.class })
+	void pageReadsAllowedAndDeniedResponses(Class<?> configuration) {
+		assertReadable(application(configuration));
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { WithMvc.class, WithEarlyFilter.class, SecurityWithSource.class })
+	void pageReadsResponsesOfJetty(Class<?> configuration) {
+		assertReadable(application(Container.JETTY, configuration));
+	}
+
+	private static void assertReadable(TestApplication application) {
+		for (String path : List.of("/api/x", "/user", "/annotated")) {
+			assertReadable(new Browser(application), path);
+			assertHidden(new Browser(application, "https://other.example", false), path);
+		}
+		assertThat(application.decisions()).isGreaterThanOrEqualTo(6);
+	}
+
+	private static void assertReadable(Browser browser, String path) {
+		Seen allowed = browser.fetch(path);
+		assertThat(allowed.status()).isEqualTo(200);
+		assertThat(allowed.headers()).contains(HEADERS).contains("x-of-application").doesNotContain("x-secret");
+		Seen denied = browser.fetch(path);
+		assertThat(denied.status()).isEqualTo(429);
+		assertThat(denied.headers()).contains(HEADERS).contains("retry-after", "content-type");
+		assertThat(denied.response().headers().allValues("Retry-After")).containsExactly("60");
+		for (Seen seen : List.of(allowed, denied)) {
+			assertThat(seen.response().headers().allValues("Access-Control-Allow-Origin")).hasSize(1);
+			assertThat(seen.response().headers().allValues("Access-Control-Expose-Headers")).hasSize(1);
+			assertThat(String.join(",", seen.response().headers().allValues("Vary"))).contains("Origin");
+		}
+	}
+
+	private static void assertHidden(Browser browser, String path) {
+		HttpResponse<String> response = browser.application().get(path, "Origin", browser.origin());
+		assertThat(response.statusCode()).isIn(403, 429);
+		assertThat(response.headers().map()).doesNotContainKeys("access-control-allow-origin",
+				"access-control-expose-headers");
+		assertThat(browser.tryFetch(path)).isEmpty();
+	}
+
+	@Test
+	void pageReadsWhatItsHandlerAllows() {
+		TestApplication application = application(Plain.class);
+		Browser browser = new Browser(application, PAGE, true);
+		assertThat(preflight(application, "/api/cross").headers().firstValue("Access-Control-Allow-Origin"))
+			.hasValue(PAGE);
+		assertThat(browser.fetch("/api/cross").headers()).contains(HEADERS);
+		Seen denied = browser.fetch("/api/cross");
+		assertThat(denied.status()).isEqualTo(429);
+		assertThat(denied.headers()).contains(HEADERS).contains("retry-after");
+		assertNoCors(application.get("/api/x", "Origin", PAGE));
+	}
+
+	/** Nor for an origin that cannot be read. */
+	@ParameterizedTest
+	@ValueSource(strings = { PAGE, "https://[" })
+	void nothingIsAddedWhenApplicationAllowsNoOrigin(String origin) {
+		for (Class<?> configuration : List.of(Plain.class, WithDisabledFilter.class)) {
+			TestApplication application = application(configuration);
+			for (int status : new int[] { 200, 429 }) {
+				HttpResponse<String> response = application.get("/api/x", "Origin", origin);
+				assertThat(response.statusCode()).isEqualTo(status);
+				assertNoCors(response);
+				assertNoCors(application.get("/annotated", "Origin", origin));
+			}
+		}
+	}
+
+	@Test
+	void preflightIsFreeWhenApplicationAllowsNoOrigin() {
+		TestApplication application = application(Plain.class);
+		HttpResponse<String> preflight = preflight(application, "/api/x");
+		assertThat(preflight.statusCode()).isEqualTo(200);
+		assertThat(preflight.headers().map()).doesNotContainKey("x-rate-limit-remaining");
+		assertNoCors(preflight);
+		assertThat(application.decisions()).isZero();
+	}
+
+	@Test
+	void nothingIsAddedWhenRequestIsOfSameOrigin() {
+		TestApplication application = application(WithMvc.class);
+		for (int i = 0; i < 2; i++) {
+			for (String path : List.of("/api/x", "/annotated")) {
+				assertNoCors(application.get(path, "Origin", "http://127.0.0.1:" + application.port()));
+				assertNoCors(application.get(path));
+			}
+		}
+	}
+
+	@Test
+	void filterCountsOnlyOnPathsThatItIsRegisteredFor() {
+		TestApplication application = application(WithFilterOfOtherPath.class);
+		application.get("/api/x", "Origin", PAGE);
+		HttpResponse<String> denied = application.get("/api/x", "Origin", PAGE);
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertNoCors(denied);
+		assertThat(new Browser(application).fetch("/api/open/x").status()).isEqualTo(429);
+	}
+
+	@Test
+	void pageReadsThatStoreFailed() {
+		try (TestApplication application = TestApplication.startWithOwnLimiter(WithMvc.class, """
+				ratelimit:
+				  redis.url: redis://127.0.0.1:1
+				  defaults.on-store-failure: deny
+				  policies.api: { paths: /api/**, limits: 1/m }
+				""")) {
+			for (String path : List.of("/api/x", "/annotated")) {
+				Seen seen = new Browser(application).fetch(path);
+				assertThat(seen.status()).isEqualTo(503);
+				assertThat(seen.headers()).contains("retry-after");
+			}
+		}
+	}
+
+	/** Spring MVC adds an interceptor of its own to files. */
+	@ParameterizedTest
+	@ValueSource(classes = { WithMvc.class, WithFilter.class, SecurityWithSource.class, SecurityWithMvc.class,
+			LocaleInterceptor.class })
+	void preflightIsFreeWhenCorsCodeAnswersItFirst(Class<?> configuration) {
+		TestApplication application = application(configuration);
+		assertThat(application.statuses(2, "/api/x")).containsExactly(200, 429);
+		for (String path : List.of("/api/x", "/api/file.css")) {
+			for (String[] headers : List.of(new String[0], WRONG_LOGIN)) {
+				HttpResponse<String> preflight = preflight(application, path, headers);
+				assertThat(preflight.statusCode()).isEqualTo(200);
+				assertThat(preflight.headers().allValues("Access-Control-Allow-Origin")).containsExactly(PAGE);
+			}
+		}
+		assertThat(application.decisions()).isEqualTo(2);
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { WithMvc.class, SecurityWithoutCors.class })
+	void preflightIsCountedWhenAnotherServletGetsIt(Class<?> configuration) {
+		TestApplication application = application(configuration);
+		assertThat(preflight(application, "/api/servlet").body()).isEqualTo("reached");
+		application.assertUsed("api", 1);
+		assertThat(preflight(application, "/api/servlet").statusCode()).isEqualTo(429);
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { AuthorizationBeforeCors.class, RoleInterceptor.class })
+	void preflightIsLimitedWhenSpringMayRejectItBeforeCors(Class<?> configuration) {
+		TestApplication application = application(configuration);
+		assertThat(preflight(application, "/api/x").statusCode()).isEqualTo(403);
+		application.assertUsed("api", 1);
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { SecurityWithoutCors.class, LoginBeforeCors.class })
+	void preflightIsLimitedWhenCredentialsAreCheckedBeforeCors(Class<?> configuration) {
+		assertGuessesAreLimited(application(configuration), WRONG_LOGIN);
+	}
+
+	/** Or keys could be guessed without limit. */
+	@ParameterizedTest
+	@ValueSource(classes = { KeyFilter.class, KeyFilterBeforeFilter.class, KeyFilterBeforeSecurity.class,
+			KeyFilterAfterAllowedOrigin.class, KeyInterceptor.class, MappedKeyInterceptor.class })
+	void preflightIsLimitedWhenApplicationReadsKeys(Class<?> configuration) {
+		assertGuessesAreLimited(application(configuration), WRONG_KEY);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void preflightsAreLimitedOnEachContainer(Container container) {
+		assertGuessesAreLimited(application(container, SecurityWithoutCors.class), WRONG_LOGIN);
+		assertGuessesAreLimited(application(container, KeyInterceptor.class), WRONG_KEY);
+	}
+
+	/**
+	 * The denied one is answered by CORS code, which knows no credentials, so that the
+	 * page can read the denial of its request.
+	 */
+	private static void assertGuessesAreLimited(TestApplication application, String[] wrong) {
+		for (int i = 0; i < 3; i++) {
+			if (preflight(application, "/api/x").statusCode() == 200) {
+				application.assertUsed("api", 0);
+			}
+		}
+		application.forget();
+		assertThat(preflight(application, "/api/x", wrong).statusCode()).isEqualTo(401);
+		application.assertUsed("api", 1);
+		HttpResponse<String> denied = preflight(application, "/api/x", wrong);
+		assertThat(denied.statusCode()).isEqualTo(200);
+		assertThat(denied.body()).isEmpty();
+		assertThat(denied.headers().allValues("Access-Control-Allow-Origin")).containsExactly(PAGE);
+		assertThat(denied.headers().allValues("Access-Control-Allow-Methods")).isNotEmpty();
+		application.assertUsed("api", 1);
+		assertThat(new Browser(application).fetch("/api/x").status()).isEqualTo(429);
+	}
+
+	private static HttpResponse<String> preflight(TestApplication application, String path, String... headers) {
+		return application.send("OPTIONS", path,
+				Stream.concat(Stream.of("Origin", PAGE, "Access-Control-Request-Method", "GET"), Stream.of(headers))
+					.toArray(String[]::new));
+	}
+
+	private static void assertNoCors(HttpResponse<String> response) {
+		assertThat(response.headers().map().keySet()).noneMatch((name) -> name.startsWith("access-control-"));
+	}
+
+}

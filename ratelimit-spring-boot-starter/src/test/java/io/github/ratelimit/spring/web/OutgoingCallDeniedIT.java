@@ -1,0 +1,220 @@
+package io.github.ratelimit.spring.web;
+
+import java.net.URI;
+import java.net.http.HttpResponse;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.ratelimit.spring.OpenApplication;
+import io.github.ratelimit.spring.OutgoingRateLimits;
+import io.github.ratelimit.spring.RejectionHandler;
+import io.github.ratelimit.spring.annotation.RateLimited;
+import jakarta.servlet.Filter;
+import jakarta.servlet.http.HttpServletRequest;
+import org.assertj.core.api.InstanceOfAssertFactories;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.client.RestClient;
+import org.springframework.web.client.RestTemplate;
+import org.springframework.web.client.support.RestClientAdapter;
+import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.service.annotation.GetExchange;
+import org.springframework.web.service.invoker.HttpServiceProxyFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What a client sees whose request needs a call to another service that is denied.
+ */
+@StartApplication(on = { Container.TOMCAT, Container.JETTY }, value = """
+		ratelimit.policies:
+		  told: { limits: 1000/h, identifiers: global }
+		  own: { limits: 1/h, identifiers: global }
+		  clients: { paths: /needs/**, limits: 5/h }
+		""")
+class OutgoingCallDeniedIT {
+
+	@Parameter
+	TestApplication application;
+
+	@ParameterizedTest
+	@ValueSource(strings = { "client", "template", "exchange", "method", "wrapped", "callable", "future", "deferred",
+			"filter" })
+	void clientIsNotToBlameForWaitOfAnotherService(String kind) {
+		this.application.get("/needs/told/" + kind);
+		HttpResponse<String> answer = this.application.get("/needs/told/" + kind);
+		assertUnavailable(answer);
+		assertThat(answer.headers().firstValue("Retry-After").orElseThrow()).matches("[1-9][0-9]*");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "client", "method", "future" })
+	void clientIsNotToBlameForQuotaOfOutgoingCalls(String kind) {
+		this.application.get("/needs/own/" + kind);
+		HttpResponse<String> answer = this.application.get("/needs/own/" + kind);
+		assertUnavailable(answer);
+		assertThat(answer.headers().firstValue("Retry-After")).hasValue("3600");
+	}
+
+	@Test
+	void clientThatSendsTooMuchIsStillDenied() {
+		this.application.statuses(5, "/needs/told/client");
+		HttpResponse<String> denied = this.application.get("/needs/told/client");
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertThat(denied.body()).contains("#quota-exceeded");
+	}
+
+	private static void assertUnavailable(HttpResponse<String> answer) {
+		assertThat(answer.statusCode()).isEqualTo(503);
+		assertThat(answer.body()).contains("#temporary-reduced-capacity")
+			.contains("\"reason\":\"OUTGOING_DENIED\"")
+			.doesNotContain("violated-policies");
+		assertThat(answer.headers().allValues("RateLimit-Policy")).singleElement(InstanceOfAssertFactories.STRING)
+			.startsWith("\"clients\";q=5;w=3600")
+			.doesNotContain("\"told\"", "\"own\"");
+		assertThat(answer.headers().allValues("Cache-Control")).contains("no-store");
+	}
+
+	@OpenApplication
+	@Import({ Needs.class, Remote.class, Calls.class })
+	static class Application {
+
+		@Bean
+		RejectionHandler reason() {
+			return (rejection, request, response) -> rejection.problem()
+				.setProperty("reason", rejection.reason().name());
+		}
+
+		@Bean
+		FilterRegistrationBean<Filter> calling(Calls calls) {
+			return TestApplication.filterAt(0, (request, response, chain) -> {
+				String path = ((HttpServletRequest) request).getRequestURI();
+				if (path.endsWith("/filter")) {
+					calls.client(path.contains("/told/") ? "told" : "own", request.getServerPort());
+				}
+				chain.doFilter(request, response);
+			});
+		}
+
+	}
+
+	@RestController
+	static class Remote {
+
+		@GetMapping("/remote/told")
+		ResponseEntity<String> told() {
+			return ResponseEntity.status(429).header("Retry-After", "600").body("wait");
+		}
+
+		@GetMapping("/remote/own")
+		String own() {
+			return "done";
+		}
+
+	}
+
+	@RestController
+	record Needs(Calls calls) {
+
+		@GetMapping("/needs/{policy}/{kind}")
+		Object call(@PathVariable String policy, @PathVariable String kind, HttpServletRequest request) {
+			int port = request.getServerPort();
+			Callable<String> client = () -> this.calls.client(policy, port);
+			return switch (kind) {
+				case "client" -> this.calls.client(policy, port);
+				case "template" -> this.calls.template(policy, port);
+				case "exchange" -> this.calls.exchange(policy, port);
+				case "method" -> this.calls.limited(policy, port);
+				case "wrapped" -> wrapped(client);
+				case "callable" -> client;
+				case "future" -> CompletableFuture.supplyAsync(() -> this.calls.client(policy, port));
+				case "deferred" -> deferred(CompletableFuture.supplyAsync(() -> this.calls.client(policy, port)));
+				default -> "done";
+			};
+		}
+
+		private static String wrapped(Callable<String> client) {
+			try {
+				return client.call();
+			}
+			catch (Exception ex) {
+				throw new IllegalStateException(ex);
+			}
+		}
+
+		private static DeferredResult<String> deferred(CompletableFuture<String> future) {
+			DeferredResult<String> result = new DeferredResult<>();
+			future.whenComplete((value, ex) -> {
+				if (ex != null) {
+					result.setErrorResult(ex.getCause());
+				}
+				else {
+					result.setResult(value);
+				}
+			});
+			return result;
+		}
+
+	}
+
+	static class Calls {
+
+		private final OutgoingRateLimits limits;
+
+		Calls(OutgoingRateLimits limits) {
+			this.limits = limits;
+		}
+
+		String client(String policy, int port) {
+			return String.valueOf(restClient(policy, port).get().retrieve().body(String.class));
+		}
+
+		String exchange(String policy, int port) {
+			return HttpServiceProxyFactory.builderFor(RestClientAdapter.create(restClient(policy, port)))
+				.build()
+				.createClient(Exchange.class)
+				.call();
+		}
+
+		String template(String policy, int port) {
+			RestTemplate template = new RestTemplate();
+			template.getInterceptors().add(this.limits.interceptor(policy));
+			return String.valueOf(template.getForObject(uri(policy, port), String.class));
+		}
+
+		@RateLimited(limits = "1000/h")
+		String limited(String policy, int port) {
+			return client(policy, port);
+		}
+
+		private RestClient restClient(String policy, int port) {
+			return RestClient.builder()
+				.baseUrl(uri(policy, port))
+				.requestInterceptor(this.limits.interceptor(policy))
+				.build();
+		}
+
+		private static URI uri(String policy, int port) {
+			return URI.create("http://127.0.0.1:" + port + "/remote/" + policy);
+		}
+
+	}
+
+	interface Exchange {
+
+		@GetExchange
+		String call();
+
+	}
+
+}

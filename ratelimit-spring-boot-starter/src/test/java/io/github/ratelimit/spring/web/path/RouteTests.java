@@ -1,0 +1,137 @@
+package io.github.ratelimit.spring.web.path;
+
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.http.HttpMethod;
+import org.springframework.http.server.PathContainer;
+import org.springframework.web.util.pattern.PathPatternParser;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * Tests for {@link Route}.
+ */
+class RouteTests {
+
+	@Test
+	void routeHasMethodAndPatternAndCost() {
+		Route route = parse("  POST   /user/** ");
+		assertThat(route.method()).isEqualTo(HttpMethod.POST);
+		assertThat(route.pattern().getPatternString()).isEqualTo("/user/**");
+		assertThat(route.cost()).isEqualTo(2);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "/api/**, GET, /api, true", "/api/**, DELETE, /api/x/y, true", "/api/**, GET, /apis, false",
+			"/api/*, GET, /api/x/y, false", "/api/{id}, GET, /api/1, true", "GET /api, GET, /api, true",
+			"GET /api, HEAD, /api, true", "GET /api, POST, /api, false", "HEAD /api, GET, /api, false",
+			"POST /api, HEAD, /api, false", "/api, GET, /api;a=b, true", "/api, GET, /%61pi, true",
+			"/api, GET, /API, false", "/**, GET, /, true" })
+	void requestMatches(String route, String method, String path, boolean expected) {
+		assertThat(parse(route).matches(method, PathContainer.parsePath(path))).isEqualTo(expected);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "api", "GET", "GET api", "GET POST /api", "/api GET" })
+	void textIsRejectedWhenItIsNoRoute(String text) {
+		assertThatIllegalArgumentException().isThrownBy(() -> parse(text))
+			.withMessage("Invalid path (%s): must be a pattern such as /api/** or GET /user/**.", text);
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiterString = " => ", quoteCharacter = '`', textBlock = """
+			/api/.* => /api/**
+			GET /api/.* => /api/**
+			^/api/.*$ => /api/**
+			^/api(/.*)?$ => /api/**
+			/api/.+ => /api/**
+			/api/(.*) => /api/**
+			/api/.+/orders => /api/*/orders
+			/.+ => /**
+			/.*/orders => /*/orders
+			^/.*$ => /**
+			/files/(?:a)+ => /files/{part2:(?:a)+}
+			/api/(v.*) => /api/{part2:v.*}
+			/users/[0-9]+ => /users/{part2:[0-9]+}
+			/users/[^/]+/orders => /users/*/orders
+			/files/(a|b) => /files/{part2:a|b}
+			/files/(a|b)c => /files/{part2:(?:a|b)c}
+			/users/\\d+ => /users/{part2:\\d+}
+			/users/(\\w+)/x => /users/{part2:\\w+}/x
+			/users$ => /users
+			""")
+	void patternIsProposedWhenTextIsRegularExpression(String regex, String pattern) {
+		assertThatIllegalArgumentException().isThrownBy(() -> parse(regex))
+			.withMessageStartingWith("Invalid path (%s): must be a path pattern, not a regular expression: %s. ", regex,
+					pattern);
+		assertThat(parse(pattern).pattern()).isNotNull();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/.*", "GET /.*" })
+	void everythingAndNamesWithPointAreToldApart(String text) {
+		assertThatIllegalArgumentException().isThrownBy(() -> parse(text))
+			.withMessage(
+					"Invalid path (%s): must be /** for all paths, or /{name:[.].*} for names that begin with a point.",
+					text);
+		assertThat(List.of("/.env", "/env", "/.git/config"))
+			.filteredOn((path) -> parse("/{name:[.].*}").matches("GET", PathContainer.parsePath(path)))
+			.containsExactly("/.env");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "/api/search?q=*, /api/search, q", "/a?b=1&c=2, /a, b", "/a?x&y, /a, NAME",
+			"/api/*.json?x, /api/*.json, NAME", "/{id:[0-9]+}?max-rows=1, /{id:[0-9]+}, max-rows" })
+	void pathIsProposedWhenTextHasQuery(String text, String path, String parameter) {
+		assertThatIllegalArgumentException().isThrownBy(() -> parse(text))
+			.withMessage("Invalid path (%s): must be %s, because the query is not part of the path. "
+					+ "The identifier query:%s counts by a parameter.", text, path, parameter);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/**", "/api/{id:[0-9]+}", "/{name:(?:a|b).*}", "/{code:[A-Z]{2}}/x", "/file.*", "/*.*",
+			"/v1.*/x", "/t?st", "/img-??.png", "/*.jp?g", "/odata/$metadata", "/Foo_(bar)", "/a+b", "/.well-known/**",
+			"/{*rest}", "/a;b=c", "/%7Eme", "/a.b.c", "/users/?", "/odata/v4/Books(*)", "/odata/Books(*)/**",
+			"/odata/Books(?)/author", "/odata/Books(id=*,lang=*)", "/{name:[.].*}", "/.*/**" })
+	void patternIsNoRegularExpression(String pattern) {
+		assertThat(parse(pattern).text()).isEqualTo(pattern);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "FETCH", "get", "Post" })
+	void textIsRejectedWhenMethodIsUnknown(String method) {
+		assertThatIllegalArgumentException().isThrownBy(() -> parse(method + " /api"))
+			.withMessage("Invalid path (%s /api): %s is no HTTP method.", method, method);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "/api/health, /api/**, true", "/api/**, /api/health, true", "/api/*, /*/health, true",
+			"/health, /api/**, false", "/api/health/, /api/health, true", "/api/health, /api/*/more, false",
+			"/api, /api/**, true", "/{x}/b, /a/{*rest}, true", "/a/b*, /a/c, false", "/API/x, /api/**, false",
+			"/%61pi/x, /api/**, false", "GET /api, POST /api, false", "GET /api, HEAD /api, true",
+			"HEAD /api, GET /api, true", "/api, POST /api, true", "/a/b, /a, false", "/, /**, true" })
+	void routesMayMeet(String one, String other, boolean expected) {
+		PathPatternParser parser = PathPatternParser.defaultInstance;
+		assertThat(parse(one).mayMeet(parse(other), parser)).isEqualTo(expected);
+		assertThat(parse(other).mayMeet(parse(one), parser)).isEqualTo(expected);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "/api/**, /api/health, true", "/api/**, /api/**, true", "/**, GET /api/*, true",
+			"GET /**, /api, false", "GET /**, GET /api, true", "/api/health, /api/**, false", "/api/*, /api/x, false",
+			"/api/{*rest}, /api/x/y, true", "/api/x, /api/x, true", "/api/x/y, /api/x, false" })
+	void routeCoversAnother(String one, String other, boolean expected) {
+		assertThat(parse(one).covers(parse(other))).isEqualTo(expected);
+	}
+
+	private static Route parse(String text) {
+		return Route.parse(text, 2, PathPatternParser.defaultInstance);
+	}
+
+}
