@@ -1,5 +1,6 @@
 package io.github.ratelimit.test;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -11,8 +12,10 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
@@ -49,6 +52,8 @@ public final class FaultyProxy implements AutoCloseable {
 
 	private final AtomicInteger connections = new AtomicInteger();
 
+	private final Future<?> accepting;
+
 	/**
 	 * Starts the proxy.
 	 * @param redis the server behind it
@@ -61,7 +66,7 @@ public final class FaultyProxy implements AutoCloseable {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
-		this.threads.execute(this::accept);
+		this.accepting = this.threads.submit(this::accept);
 	}
 
 	public URI uri() {
@@ -116,11 +121,13 @@ public final class FaultyProxy implements AutoCloseable {
 
 	/** Takes no more connections, and keeps those that there are. */
 	public void refuseConnections() {
+		close(this.socket);
 		try {
-			this.socket.close();
+			// The port is open until nothing waits for a connection to it.
+			this.accepting.get();
 		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
+		catch (InterruptedException | ExecutionException ex) {
+			throw new IllegalStateException(ex);
 		}
 	}
 
@@ -200,7 +207,7 @@ public final class FaultyProxy implements AutoCloseable {
 		return left.getAndUpdate((number) -> Math.max(0, number - 1)) > 0;
 	}
 
-	private static void close(Socket socket) {
+	private static void close(Closeable socket) {
 		try {
 			socket.close();
 		}
