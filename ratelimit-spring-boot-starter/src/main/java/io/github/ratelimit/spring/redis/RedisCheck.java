@@ -27,19 +27,21 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * Asks Redis before the first request does. While the application starts, it connects,
- * loads classes and composes a script for each configured policy, for at most two
- * seconds; policies that are decided together, or in parts, need more scripts later. The
+ * Asks Redis before the first request does. While other beans are created, it connects,
+ * loads classes and composes a script for each configured policy; the start waits for it
+ * for at most two seconds. Policies that are decided together, or in parts, need more scripts later. The
  * start fails only if the server turns out to be a node of a cluster, or a sentinel. Once
  * the application is ready, a warning is logged if Redis cannot be used.
  */
-final class RedisCheck implements SmartInitializingSingleton, ApplicationListener<ApplicationReadyEvent> {
+final class RedisCheck
+		implements InitializingBean, SmartInitializingSingleton, ApplicationListener<ApplicationReadyEvent> {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisCheck.class);
 
@@ -66,6 +68,8 @@ final class RedisCheck implements SmartInitializingSingleton, ApplicationListene
 
 	private final @Nullable RedisServer server;
 
+	private final Thread warmUp = new Thread(this::warmUp, "ratelimit-redis-check");
+
 	/** Why the start fails. */
 	private volatile @Nullable RuntimeException refusal;
 
@@ -82,9 +86,15 @@ final class RedisCheck implements SmartInitializingSingleton, ApplicationListene
 	}
 
 	@Override
+	public void afterPropertiesSet() {
+		this.warmUp.setDaemon(true);
+		this.warmUp.start();
+	}
+
+	@Override
 	public void afterSingletonsInstantiated() {
 		try {
-			start(this::warmUp).join(WARM_UP.toMillis());
+			this.warmUp.join(WARM_UP.toMillis());
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -100,15 +110,10 @@ final class RedisCheck implements SmartInitializingSingleton, ApplicationListene
 
 	@Override
 	public void onApplicationEvent(ApplicationReadyEvent event) {
-		start(() -> check(event.getApplicationContext()));
-	}
-
-	/** On a separate thread, because an answer may take the whole timeout. */
-	private static Thread start(Runnable task) {
-		Thread thread = new Thread(task, "ratelimit-redis-check");
+		// On a separate thread, because an answer may take the whole timeout.
+		Thread thread = new Thread(() -> check(event.getApplicationContext()), this.warmUp.getName());
 		thread.setDaemon(true);
 		thread.start();
-		return thread;
 	}
 
 	private void warmUp() {

@@ -207,9 +207,10 @@ class RedisCheckIT {
 	}
 
 	private static void warmUp(RedisConnections connections, RateLimiter limiter, @Nullable RedisServer server) {
-		new RedisCheck(connections, limiter, new Decider(limiter, List.of(), List::of),
-				new ConfiguredPolicies(Map.of(), List.of("ip")), server)
-			.afterSingletonsInstantiated();
+		RedisCheck check = new RedisCheck(connections, limiter, new Decider(limiter, List.of(), List::of),
+				new ConfiguredPolicies(Map.of(), List.of("ip")), server);
+		check.afterPropertiesSet();
+		check.afterSingletonsInstantiated();
 	}
 
 	@Test
