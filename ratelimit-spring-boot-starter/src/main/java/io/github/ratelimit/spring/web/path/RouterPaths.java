@@ -23,6 +23,7 @@ import org.springframework.web.servlet.function.ServerRequest;
  * Collects the path patterns of router functions. Where a function may serve other paths
  * as well, the pattern matches all of them.
  */
+@SuppressWarnings("overloads")
 final class RouterPaths implements RouterFunctions.Visitor, RequestPredicates.Visitor {
 
 	private static final String ANY = "/**";
