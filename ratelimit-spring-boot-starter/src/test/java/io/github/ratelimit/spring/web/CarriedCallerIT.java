@@ -1,6 +1,5 @@
 package io.github.ratelimit.spring.web;
 
-import java.net.http.HttpResponse;
 import java.security.Principal;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -9,14 +8,12 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Stream;
 
 import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.micrometer.context.ContextExecutorService;
 import io.micrometer.context.ContextSnapshotFactory;
 import jakarta.annotation.PreDestroy;
 import jakarta.servlet.http.HttpServletRequest;
@@ -24,13 +21,12 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.event.EventListener;
-import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.TaskDecorator;
 import org.springframework.core.task.support.ContextPropagatingTaskDecorator;
 import org.springframework.scheduling.annotation.Async;
@@ -67,8 +63,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 		""")
 class CarriedCallerIT {
 
-	private static final int FIRST_WITH_VIRTUAL_THREADS = 21;
-
 	@Parameter
 	TestApplication application;
 
@@ -76,15 +70,6 @@ class CarriedCallerIT {
 	void callIsDeniedWhenItsThreadKnowsNobody() {
 		assertThat(this.application.statuses(3, "/pool")).containsOnly(403);
 		assertThat(this.application.decisions()).isZero();
-	}
-
-	@Test
-	void callIsCountedForItsRequestWhenContextIsPropagated() {
-		assertThat(this.application.statuses(2, "/carried/address")).containsOnly(200);
-		HttpResponse<String> denied = this.application.get("/carried/address");
-		assertThat(denied.statusCode()).isEqualTo(429);
-		assertThat(denied.headers().firstValue("Retry-After")).hasValue("60");
-		this.application.assertUsed("address", 2);
 	}
 
 	@Test
@@ -114,14 +99,8 @@ class CarriedCallerIT {
 		assertThat(this.application.bean(Member.class).askedWithoutUser).hasValue(0);
 	}
 
-	static Stream<String> propagating() {
-		Stream<String> ways = Stream.of("/async", "/executor", "/event", "/committed");
-		return (Runtime.version().feature() < FIRST_WITH_VIRTUAL_THREADS) ? ways
-				: Stream.concat(ways, Stream.of("/virtual"));
-	}
-
 	@ParameterizedTest
-	@MethodSource("propagating")
+	@ValueSource(strings = { "/carried/address", "/async", "/event", "/committed" })
 	void callerIsCarriedByWhatApplicationsUse(String path) {
 		AtomicInteger calls = this.application.bean(Limited.class).calls();
 		calls.set(0);
@@ -147,13 +126,13 @@ class CarriedCallerIT {
 	@Test
 	void callerOutlivesItsRequestAndRequestDoesNot() throws Exception {
 		assertThat(this.application.get("/later", "X-Tenant", "kept").statusCode()).isEqualTo(200);
-		Pool pool = this.application.bean(Pool.class);
+		Carriers carriers = this.application.bean(Carriers.class);
 		assertThat(this.application.get("/carried/tenant", "X-Tenant", "other").statusCode()).isEqualTo(200);
-		Callable<String> later = pool.later;
+		Callable<String> later = carriers.later;
 		assertThat(later).isNotNull();
 		assertThat(later.call()).isEqualTo("called");
 		assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(later::call);
-		RequestContextHolder.setRequestAttributes(pool.ended);
+		RequestContextHolder.setRequestAttributes(carriers.ended);
 		try {
 			Limited limited = this.application.bean(Limited.class);
 			assertThatExceptionOfType(CallerDeniedException.class).isThrownBy(limited::tenant);
@@ -166,7 +145,7 @@ class CarriedCallerIT {
 	@OpenApplication
 	@EnableAsync
 	@EnableTransactionManagement
-	@Import({ Limited.class, Pool.class, Member.class, HeaderLogin.class, Carriers.class, Later.class })
+	@Import({ Limited.class, Member.class, HeaderLogin.class, Carriers.class, Later.class })
 	static class Application {
 
 		@Bean
@@ -298,7 +277,7 @@ class CarriedCallerIT {
 	@RestController
 	static class Carriers {
 
-		private final Later later;
+		private final Later asynchronous;
 
 		private final Limited limited;
 
@@ -306,12 +285,15 @@ class CarriedCallerIT {
 
 		private final TransactionTemplate transaction;
 
-		private final ExecutorService threads = ContextExecutorService.wrap(Executors.newSingleThreadExecutor(),
-				() -> ContextSnapshotFactory.builder().build().captureAll());
+		private final ExecutorService threads = Executors.newSingleThreadExecutor();
 
-		Carriers(Later later, Limited limited, ApplicationEventPublisher events,
+		@Nullable Callable<String> later;
+
+		@Nullable RequestAttributes ended;
+
+		Carriers(Later asynchronous, Limited limited, ApplicationEventPublisher events,
 				PlatformTransactionManager transactions) {
-			this.later = later;
+			this.asynchronous = asynchronous;
 			this.limited = limited;
 			this.events = events;
 			this.transaction = new TransactionTemplate(transactions);
@@ -319,20 +301,7 @@ class CarriedCallerIT {
 
 		@GetMapping("/async")
 		CompletableFuture<String> async() {
-			return this.later.address();
-		}
-
-		@GetMapping("/executor")
-		CompletableFuture<String> executor() {
-			return CompletableFuture.supplyAsync(this.limited::address, this.threads);
-		}
-
-		@GetMapping("/virtual")
-		CompletableFuture<String> virtual() {
-			SimpleAsyncTaskExecutor virtual = new SimpleAsyncTaskExecutor();
-			virtual.setVirtualThreads(true);
-			virtual.setTaskDecorator(new ContextPropagatingTaskDecorator());
-			return virtual.submitCompletable(this.limited::address);
+			return this.asynchronous.address();
 		}
 
 		@GetMapping("/event")
@@ -343,28 +312,6 @@ class CarriedCallerIT {
 		@GetMapping("/committed")
 		void committed() {
 			this.transaction.executeWithoutResult((status) -> this.events.publishEvent(new Placed("committed")));
-		}
-
-		@PreDestroy
-		void close() {
-			this.threads.shutdown();
-		}
-
-	}
-
-	@RestController
-	static class Pool {
-
-		private final ExecutorService threads = Executors.newSingleThreadExecutor();
-
-		private final Limited limited;
-
-		@Nullable Callable<String> later;
-
-		@Nullable RequestAttributes ended;
-
-		Pool(Limited limited) {
-			this.limited = limited;
 		}
 
 		@GetMapping("/pool")

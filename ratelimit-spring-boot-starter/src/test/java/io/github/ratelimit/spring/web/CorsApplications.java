@@ -21,13 +21,9 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.http.HttpStatus;
 import org.springframework.security.authentication.BadCredentialsException;
-import org.springframework.security.authorization.AuthorizationDecision;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.web.SecurityFilterChain;
-import org.springframework.security.web.access.ExceptionTranslationFilter;
-import org.springframework.security.web.access.intercept.AuthorizationFilter;
-import org.springframework.security.web.authentication.Http403ForbiddenEntryPoint;
 import org.springframework.security.web.authentication.HttpStatusEntryPoint;
 import org.springframework.security.web.authentication.www.BasicAuthenticationFilter;
 import org.springframework.web.bind.annotation.CrossOrigin;
@@ -40,8 +36,6 @@ import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.config.annotation.CorsRegistry;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
-import org.springframework.web.servlet.handler.MappedInterceptor;
-import org.springframework.web.servlet.handler.UserRoleAuthorizationInterceptor;
 import org.springframework.web.servlet.i18n.LocaleChangeInterceptor;
 
 /**
@@ -135,15 +129,6 @@ abstract class CorsApplications {
 
 	}
 
-	static class WithFilterAndMvc extends WithMvc {
-
-		@Bean
-		CorsFilter crossOrigin() {
-			return new CorsFilter(source());
-		}
-
-	}
-
 	static class WithFilterOfOtherPath extends Plain {
 
 		@Bean
@@ -168,20 +153,6 @@ abstract class CorsApplications {
 	@EnableAutoConfiguration
 	@Import(Handlers.class)
 	static class Secure {
-
-	}
-
-	static class SecurityWithSourceBean extends Secure {
-
-		@Bean
-		UrlBasedCorsConfigurationSource corsConfigurationSource() {
-			return source();
-		}
-
-		@Bean
-		SecurityFilterChain chain(HttpSecurity http) {
-			return http.cors(Customizer.withDefaults()).build();
-		}
 
 	}
 
@@ -228,33 +199,11 @@ abstract class CorsApplications {
 
 	}
 
-	static class AuthorizationBeforeCors extends Secure {
-
-		@Bean
-		SecurityFilterChain chain(HttpSecurity http) {
-			return http.cors((cors) -> cors.configurationSource(source()))
-				.addFilterBefore(new ExceptionTranslationFilter(new Http403ForbiddenEntryPoint()), CorsFilter.class)
-				.addFilterBefore(new AuthorizationFilter((user, request) -> new AuthorizationDecision(false)),
-						CorsFilter.class)
-				.build();
-		}
-
-	}
-
 	static class KeyFilter extends WithMvc {
 
 		@Bean
 		FilterRegistrationBean<KeyCheck> keyCheck() {
 			return TestApplication.filterAt(0, new KeyCheck());
-		}
-
-	}
-
-	static class KeyFilterBeforeFilter extends KeyFilter {
-
-		@Bean
-		CorsFilter corsFilter() {
-			return new CorsFilter(source());
 		}
 
 	}
@@ -287,28 +236,6 @@ abstract class CorsApplications {
 		@Override
 		public void addInterceptors(InterceptorRegistry registry) {
 			registry.addInterceptor(new KeyCheck());
-		}
-
-	}
-
-	/** One that hides another one. */
-	static class MappedKeyInterceptor extends WithMvc implements WebMvcConfigurer {
-
-		@Override
-		public void addInterceptors(InterceptorRegistry registry) {
-			registry.addInterceptor(new MappedInterceptor(new String[] { "/**" }, new KeyCheck()))
-				.addPathPatterns("/api/**");
-		}
-
-	}
-
-	static class RoleInterceptor extends WithMvc implements WebMvcConfigurer {
-
-		@Override
-		public void addInterceptors(InterceptorRegistry registry) {
-			UserRoleAuthorizationInterceptor roles = new UserRoleAuthorizationInterceptor();
-			roles.setAuthorizedRoles("admin");
-			registry.addInterceptor(roles);
 		}
 
 	}

@@ -44,8 +44,7 @@ class CorsIT extends CorsApplications {
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { WithMvc.class, WithFilter.class, WithEarlyFilter.class, WithFilterAndMvc.class,
-			SecurityWithSourceBean.class, SecurityWithSource.class, SecurityWithMvc.class })
+	@ValueSource(classes = { WithMvc.class, WithFilter.class, WithEarlyFilter.class, SecurityWithSource.class, SecurityWithMvc.class })
 	void pageReadsAllowedAndDeniedResponses(Class<?> configuration) {
 		assertReadable(application(configuration));
 	}
@@ -189,14 +188,6 @@ class CorsIT extends CorsApplications {
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { AuthorizationBeforeCors.class, RoleInterceptor.class })
-	void preflightIsLimitedWhenSpringMayRejectItBeforeCors(Class<?> configuration) {
-		TestApplication application = application(configuration);
-		assertThat(preflight(application, "/api/x").statusCode()).isEqualTo(403);
-		application.assertUsed("api", 1);
-	}
-
-	@ParameterizedTest
 	@ValueSource(classes = { SecurityWithoutCors.class, LoginBeforeCors.class })
 	void preflightIsLimitedWhenCredentialsAreCheckedBeforeCors(Class<?> configuration) {
 		assertGuessesAreLimited(application(configuration), WRONG_LOGIN);
@@ -204,8 +195,8 @@ class CorsIT extends CorsApplications {
 
 	/** Or keys could be guessed without limit. */
 	@ParameterizedTest
-	@ValueSource(classes = { KeyFilter.class, KeyFilterBeforeFilter.class, KeyFilterBeforeSecurity.class,
-			KeyFilterAfterAllowedOrigin.class, KeyInterceptor.class, MappedKeyInterceptor.class })
+	@ValueSource(classes = { KeyFilter.class, KeyFilterBeforeSecurity.class, KeyFilterAfterAllowedOrigin.class,
+			KeyInterceptor.class })
 	void preflightIsLimitedWhenApplicationReadsKeys(Class<?> configuration) {
 		assertGuessesAreLimited(application(configuration), WRONG_KEY);
 	}

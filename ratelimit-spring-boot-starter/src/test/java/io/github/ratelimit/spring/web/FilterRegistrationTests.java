@@ -114,17 +114,6 @@ class FilterRegistrationTests {
 		});
 	}
 
-	@Test
-	void bothFiltersAreRegisteredForEveryPolicy() {
-		this.runner
-			.withPropertyValues("ratelimit.policies.api.limits=1/s", "ratelimit.policies.api.paths=/**",
-					"ratelimit.policies.api.identifiers=ip")
-			.run((context) -> {
-				assertThat(filter(context, "rateLimitFilterBeforeSecurity").isEnabled()).isTrue();
-				assertThat(filter(context, "rateLimitFilterAfterSecurity").isEnabled()).isTrue();
-			});
-	}
-
 	private static FilterRegistrationBean<?> filter(AssertableWebApplicationContext context, String name) {
 		return context.getBean(name, FilterRegistrationBean.class);
 	}

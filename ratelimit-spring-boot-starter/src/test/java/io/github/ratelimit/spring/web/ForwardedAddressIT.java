@@ -6,7 +6,6 @@ import java.util.Enumeration;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -32,8 +31,6 @@ import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.Ordered;
-import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.filter.ForwardedHeaderFilter;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -126,21 +123,6 @@ class ForwardedAddressIT {
 		assertThat(output.toString().split("Any client can choose the address that it is counted by", -1))
 			.hasSize(logged ? 2 : 1);
 		assertThat(output).doesNotContain("by the address of their connection");
-	}
-
-	/** A filter without an order comes after policies of paths, and before methods. */
-	@Test
-	void filterThatOnlyMethodsComeAfterIsLogged(CapturedOutput output) {
-		try (TestApplication application = start(Container.TOMCAT, LateFilter.class,
-				"ratelimit.policies.method.limits=1/m")) {
-			application.get("/api/method", "X-Forwarded-For", "127.0.0.1");
-			assertThat(output).doesNotContain("forwarded headers");
-			for (int i = 0; i < 2; i++) {
-				assertThat(application.get("/api/method", "X-Forwarded-For", "203.0.113." + i).statusCode())
-					.isEqualTo(200);
-			}
-		}
-		assertThat(output).containsOnlyOnce("Any client can choose the address that it is counted by");
 	}
 
 	/** None gets a count of its own by the way its address is written. */
@@ -256,21 +238,6 @@ class ForwardedAddressIT {
 		@Bean
 		FilterRegistrationBean<RemoteIpFilter> tomcatFilter() {
 			return TestApplication.filterAt(Ordered.HIGHEST_PRECEDENCE, new RemoteIpFilter());
-		}
-
-	}
-
-	static class LateFilter extends TestApplication.Served {
-
-		@Bean
-		ForwardedHeaderFilter forwardedHeaderFilter() {
-			return new ForwardedHeaderFilter();
-		}
-
-		@GetMapping("/api/method")
-		@RateLimited("method")
-		String method() {
-			return "served";
 		}
 
 	}

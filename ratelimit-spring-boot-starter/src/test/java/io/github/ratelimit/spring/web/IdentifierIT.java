@@ -1,9 +1,7 @@
 package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpResponse;
-import java.util.List;
 import java.util.Set;
-import java.util.stream.Stream;
 
 import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.OpenApplication;
@@ -18,7 +16,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -34,7 +31,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 		  policies:
 		    cookie: { paths: /cookie, limits: 1/m, identifiers: cookie:huge }
 		    path: { paths: ['/path/{id}', '/path/{id}/more'], limits: 1/m, identifiers: path }
-		    method: { paths: /method, limits: 1/m, identifiers: method }
 		    tenant: { paths: /tenant, limits: 1/m, identifiers: tenant }
 		    bean: { paths: /bean, limits: 1/m, identifiers: ip+plan }
 		    skip: { paths: /skip, limits: 1/m, identifiers: header:X-User, missing-identifier: skip }
@@ -73,33 +69,6 @@ class IdentifierIT {
 	}
 
 	@Test
-	void everyMethodHasOwnCountButInventedOnesShareOne() {
-		List<Integer> statuses = Stream.of("POST", "POST", "GET", "HEAD", "FETCH1", "FETCH2")
-			.map((method) -> this.application.send(method, "/method").statusCode())
-			.map((status) -> (status == 429) ? 429 : 0)
-			.toList();
-		assertThat(statuses).containsExactly(0, 429, 0, 429, 0, 429);
-	}
-
-	@Test
-	void addressCountsWhenOwnIdentifierIsMissing() {
-		assertThat(this.application.statuses(2, "/tenant")).containsExactly(200, 429);
-		assertThat(status("/tenant", "X-Tenant", " ")).isEqualTo(429);
-	}
-
-	@Test
-	void emptyHeaderAndCookieAreMissing() {
-		assertThat(this.application.statuses(3, "/skip", "X-User", "")).containsOnly(200);
-		assertThat(this.application.get("/skip").headers().firstValue("RateLimit")).isEmpty();
-		assertThat(this.application.statuses(3, "/deny", "X-User", "")).containsOnly(403);
-		assertThat(this.application.statuses(3, "/free", "X-Tenant", "")).containsOnly(200);
-		assertThat(this.application.decisions()).isZero();
-		assertThat(status("/cookie", "Cookie", "huge=")).isEqualTo(200);
-		assertThat(status("/cookie", "Cookie", "huge=; a=b")).isEqualTo(429);
-		assertThat(status("/cookie")).isEqualTo(429);
-	}
-
-	@Test
 	void clientIsDeniedByOwnIdentifier() {
 		assertThat(status("/free", "X-Tenant", "denied")).isEqualTo(403);
 		assertThat(status("/free", "X-Tenant", "other")).isEqualTo(200);
@@ -129,11 +98,6 @@ class IdentifierIT {
 		@GetMapping({ "/cookie", "/path/{id}", "/path/{id}/more", "/tenant", "/bean", "/skip", "/deny", "/free",
 				"/user" })
 		String get() {
-			return "served";
-		}
-
-		@RequestMapping("/method")
-		String method() {
 			return "served";
 		}
 

@@ -25,11 +25,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.client.RestClient;
-import org.springframework.web.client.RestTemplate;
-import org.springframework.web.client.support.RestClientAdapter;
 import org.springframework.web.context.request.async.DeferredResult;
-import org.springframework.web.service.annotation.GetExchange;
-import org.springframework.web.service.invoker.HttpServiceProxyFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -48,7 +44,7 @@ class OutgoingCallDeniedIT {
 	TestApplication application;
 
 	@ParameterizedTest
-	@ValueSource(strings = { "client", "template", "exchange", "method", "wrapped", "callable", "future", "deferred",
+	@ValueSource(strings = { "client", "method", "wrapped", "callable", "future", "deferred",
 			"filter" })
 	void clientIsNotToBlameForWaitOfAnotherService(String kind) {
 		this.application.get("/needs/told/" + kind);
@@ -132,8 +128,6 @@ class OutgoingCallDeniedIT {
 			Callable<String> client = () -> this.calls.client(policy, port);
 			return switch (kind) {
 				case "client" -> this.calls.client(policy, port);
-				case "template" -> this.calls.template(policy, port);
-				case "exchange" -> this.calls.exchange(policy, port);
 				case "method" -> this.calls.limited(policy, port);
 				case "wrapped" -> wrapped(client);
 				case "callable" -> client;
@@ -179,19 +173,6 @@ class OutgoingCallDeniedIT {
 			return String.valueOf(restClient(policy, port).get().retrieve().body(String.class));
 		}
 
-		String exchange(String policy, int port) {
-			return HttpServiceProxyFactory.builderFor(RestClientAdapter.create(restClient(policy, port)))
-				.build()
-				.createClient(Exchange.class)
-				.call();
-		}
-
-		String template(String policy, int port) {
-			RestTemplate template = new RestTemplate();
-			template.getInterceptors().add(this.limits.interceptor(policy));
-			return String.valueOf(template.getForObject(uri(policy, port), String.class));
-		}
-
 		@RateLimited(limits = "1000/h")
 		String limited(String policy, int port) {
 			return client(policy, port);
@@ -207,13 +188,6 @@ class OutgoingCallDeniedIT {
 		private static URI uri(String policy, int port) {
 			return URI.create("http://127.0.0.1:" + port + "/remote/" + policy);
 		}
-
-	}
-
-	interface Exchange {
-
-		@GetExchange
-		String call();
 
 	}
 

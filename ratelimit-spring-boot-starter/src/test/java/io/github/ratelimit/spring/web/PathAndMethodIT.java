@@ -1,7 +1,6 @@
 package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpResponse;
-import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -12,7 +11,6 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.OwnRedis;
 import io.github.ratelimit.spring.PlanResolver;
-import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
@@ -27,10 +25,7 @@ import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.Ordered;
-import org.springframework.http.HttpStatus;
-import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -90,14 +85,6 @@ class PathAndMethodIT {
 	void requestServedByFallbackPaysForItsPath() {
 		assertThat(assertStatus("/api/fallback", 200).body()).isEqualTo("instead");
 		this.application.assertUsed("api", 1);
-	}
-
-	@Test
-	void exceptionHandlerIsToldHowLongToWait() {
-		assertStatus("/api/light", 200);
-		this.application.advance(Duration.ofSeconds(10));
-		assertThat(assertStatus("/api/handled", 409).body()).isEqualTo("PT1M");
-		this.application.assertUsed("api", 2);
 	}
 
 	@Test
@@ -199,7 +186,7 @@ class PathAndMethodIT {
 	}
 
 	@OpenApplication
-	@Import({ Limited.class, Handlers.class, HandlingController.class })
+	@Import({ Limited.class, Handlers.class })
 	static class Application {
 
 		@Bean
@@ -330,23 +317,6 @@ class PathAndMethodIT {
 		String settled(HttpServletRequest request) {
 			CostSettlement.of(request).settle("both", 4);
 			return "served";
-		}
-
-	}
-
-	@RestController
-	static class HandlingController {
-
-		@GetMapping("/api/handled")
-		@RateLimited(policy = "api", cost = 5)
-		public String heavy() {
-			return "served";
-		}
-
-		@ExceptionHandler
-		@ResponseStatus(HttpStatus.CONFLICT)
-		String handle(RateLimitExceededException ex) {
-			return ex.getDecision().retryAfter().orElseThrow().toString();
 		}
 
 	}

@@ -13,7 +13,9 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -39,7 +41,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Many spellings of a limited path, sent as they are: whenever one of them reaches the
  * handler, the limiter has counted it.
  */
-@EachContainer
+@ParameterizedClass
+@EnumSource(Container.class)
 class PathSpellingIT {
 
 	@Parameter

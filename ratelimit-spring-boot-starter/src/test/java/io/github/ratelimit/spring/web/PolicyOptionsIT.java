@@ -4,12 +4,14 @@ import java.net.http.HttpResponse;
 
 import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.annotation.RateLimited;
+import io.github.ratelimit.spring.policy.RateLimitPoliciesCustomizer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.Parameter;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -75,6 +77,16 @@ class PolicyOptionsIT {
 	}
 
 	@Test
+	void conditionsInCodeDecideWhetherAPolicyApplies(CapturedOutput output) {
+		assertThat(this.application.statuses(2, "/code")).containsOnly(200);
+		assertThat(this.application.statuses(2, "/code", "X-Channel", "web", "X-Probe", "yes")).containsOnly(200);
+		assertThat(this.application.statuses(2, "/code", "X-Channel", "web")).containsExactly(200, 420);
+		assertThat(this.application.get("/code", "X-Channel", "fail").statusCode()).isEqualTo(420);
+		assertThat(output).containsOnlyOnce(
+				"The condition ratelimit.policies.code.when failed, so that its policy applies: java.lang.IllegalStateException");
+	}
+
+	@Test
 	void conditionsHoldForAnnotatedMethods() {
 		assertThat(this.application.statuses(2, "/method", "X-Probe", "yes")).containsExactly(200, 200);
 		assertThat(this.application.statuses(2, "/method", "X-Probe", "no")).containsExactly(200, 420);
@@ -100,7 +112,23 @@ class PolicyOptionsIT {
 	@RestController
 	static class Application {
 
-		@RequestMapping({ "/api/**", "/web", "/odd", "/none" })
+		@Bean
+		static RateLimitPoliciesCustomizer limits() {
+			return (policies) -> policies.add("code")
+				.paths("/code")
+				.limits("1/m")
+				.when((request) -> isOfWeb(request.getHeader("X-Channel")))
+				.unless((request) -> "yes".equals(request.getHeader("X-Probe")));
+		}
+
+		private static boolean isOfWeb(String channel) {
+			if ("fail".equals(channel)) {
+				throw new IllegalStateException("secret");
+			}
+			return "web".equals(channel);
+		}
+
+		@RequestMapping({ "/api/**", "/web", "/odd", "/none", "/code" })
 		String path() {
 			return "served";
 		}

@@ -24,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * spelling gets around them.
  */
 @StartApplication("""
+		spring.mvc.hiddenmethod.filter.enabled: true
 		ratelimit.policies:
 		  api: { paths: /api/**, limits: 1/m }
 		  user: { routes: [{ paths: GET /user/**, cost: 1 }, { paths: POST /user/**, cost: 2 }], limits: 4/m }
@@ -67,6 +68,14 @@ class RateLimitPathIT {
 		assertThat(this.application.get("/user/1").statusCode()).isEqualTo(200);
 		assertThat(this.application.send("POST", "/user/1").statusCode()).isEqualTo(429);
 		assertThat(this.application.statuses(2, "/user/1")).containsExactly(200, 429);
+	}
+
+	/** A filter that comes early says which method a request has. */
+	@Test
+	void overriddenMethodIsThatOfTheRequest() {
+		HttpResponse<String> response = this.application.send("POST", "/user/1?_method=PUT");
+		assertThat(response.statusCode()).isEqualTo(200);
+		assertThat(this.application.decisions()).isZero();
 	}
 
 	@Test

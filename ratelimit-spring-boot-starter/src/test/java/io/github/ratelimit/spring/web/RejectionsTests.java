@@ -81,18 +81,6 @@ class RejectionsTests {
 	}
 
 	@Test
-	void bodyNamesViolatedLimitsOnly() throws UnsupportedEncodingException {
-		MockHttpServletResponse response = write(1_000_000, 0);
-		assertThat(response.getStatus()).isEqualTo(429);
-		assertThat(response.getContentType()).isEqualTo("application/problem+json");
-		assertThat(response.getContentAsString()).isEqualTo("""
-				{"type":"https://iana.org/assignments/http-problem-types#quota-exceeded",\
-				"title":"Request cannot be satisfied as assigned quota has been exceeded",\
-				"status":429,"violated-policies":["a \\"b\\" \\\\/s"]}""");
-		assertThat(response.getContentLength()).isEqualTo(response.getContentAsByteArray().length);
-	}
-
-	@Test
 	void blockIsAnotherTypeOfProblem() throws UnsupportedEncodingException {
 		MockHttpServletResponse response = new MockHttpServletResponse();
 		write(new Decision(false, List.of(), Duration.ofMillis(90_001)), response);
@@ -102,14 +90,6 @@ class RejectionsTests {
 				{"type":"https://iana.org/assignments/http-problem-types#abnormal-usage-detected",\
 				"title":"Request not satisfied due to detection of abnormal request pattern",\
 				"status":429,"violated-policies":[]}""");
-	}
-
-	@Test
-	void bodyReplacesWhatHandlerHasBegunToWrite() throws UnsupportedEncodingException {
-		MockHttpServletResponse response = new MockHttpServletResponse();
-		response.getWriter().write("begun");
-		write(decision(1, 1), response);
-		assertThat(response.getContentAsString()).startsWith("{\"type\":");
 	}
 
 	@Test
@@ -169,32 +149,6 @@ class RejectionsTests {
 
 	private static RateLimitExceededResolver resolver() {
 		return new RateLimitExceededResolver(responses(), new StaticWebApplicationContext());
-	}
-
-	@Test
-	void reducedCapacityIsAnsweredWith503() throws IOException {
-		MockHttpServletResponse response = new MockHttpServletResponse();
-		rejections(null).write(new Answer(Reason.STORE_FAILED, null), new MockHttpServletRequest(), response);
-		assertThat(response.getStatus()).isEqualTo(503);
-		assertThat(response.getHeader("Retry-After")).isEqualTo("1");
-		assertThat(response.getHeader("Cache-Control")).isEqualTo("no-store");
-		assertThat(response.getContentType()).isEqualTo("application/problem+json");
-		assertThat(response.getContentAsString()).isEqualTo("""
-				{"type":"https://iana.org/assignments/http-problem-types#temporary-reduced-capacity",\
-				"title":"Request cannot be satisfied due to temporary server capacity constraints",\
-				"status":503}""");
-	}
-
-	@Test
-	void handlerThatDoesNothingLeavesWholeAnswer() throws IOException {
-		MockHttpServletResponse response = new MockHttpServletResponse();
-		handle(response, (rejection, request, same) -> {
-		});
-		assertThat(response.getStatus()).isEqualTo(429);
-		assertThat(response.getHeader("Retry-After")).isEqualTo("1");
-		assertThat(response.getHeader("Cache-Control")).isEqualTo("no-store");
-		assertThat(response.getContentType()).isEqualTo("application/problem+json");
-		assertThat(response.getContentAsString()).contains("#quota-exceeded", "\"status\":429");
 	}
 
 	@Test

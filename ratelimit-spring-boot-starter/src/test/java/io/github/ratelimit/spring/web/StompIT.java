@@ -12,10 +12,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -77,7 +73,7 @@ class StompIT {
 	void messagesAreCountedForAddressOfHandshake(CapturedOutput output) throws Exception {
 		AtomicInteger said = this.application.bean(Talk.class).said();
 		said.set(0);
-		Session session = connect(null);
+		StompSession session = connect(null);
 		for (int i = 0; i < 8; i++) {
 			session.send("/app/say");
 		}
@@ -97,14 +93,14 @@ class StompIT {
 		AtomicInteger said = this.application.bean(Talk.class).said();
 		said.set(0);
 		for (String tenant : new String[] { "a", "b" }) {
-			Session session = connect(tenant);
+			StompSession session = connect(tenant);
 			session.send("/app/tenant");
 			session.send("/app/tenant");
 			assertThat(session.error()).contains("TOO_MANY_REQUESTS");
 			session.close();
 		}
 		assertThat(said).hasValue(2);
-		Session nobody = connect(null);
+		StompSession nobody = connect(null);
 		nobody.send("/app/tenant");
 		assertThat(nobody.error()).contains("\"code\":\"FORBIDDEN\"");
 		nobody.close();
@@ -115,11 +111,11 @@ class StompIT {
 	void listsHoldForUserWhoLogsInWithConnect() throws Exception {
 		AtomicInteger said = this.application.bean(Talk.class).said();
 		said.set(0);
-		Session mallory = connect(null, null, "mallory");
+		StompSession mallory = connect(null, null, "mallory");
 		mallory.send("/app/say");
 		assertThat(mallory.error()).contains("\"code\":\"FORBIDDEN\"");
 		mallory.close();
-		Session admin = connect(null, "anna", "admin");
+		StompSession admin = connect(null, "anna", "admin");
 		for (int i = 0; i < 8; i++) {
 			admin.send("/app/say");
 		}
@@ -132,14 +128,14 @@ class StompIT {
 
 	@Test
 	void handshakeOfOneUserDoesNotSpeakForAnother() throws Exception {
-		Session anna = connect(null, "anna", "anna");
+		StompSession anna = connect(null, "anna", "anna");
 		anna.send("/app/both");
 		anna.send("/app/plans");
 		anna.send("/app/plans");
 		anna.send("/app/plans");
 		assertThat(anna.error()).contains("\"violatedPolicies\":[\"plans\"]");
 		anna.close();
-		Session berta = connect(null, "anna", "berta");
+		StompSession berta = connect(null, "anna", "berta");
 		berta.send("/app/both");
 		berta.send("/app/plans");
 		berta.send("/app/plans");
@@ -154,7 +150,7 @@ class StompIT {
 	@Test
 	void sessionKeepsValuesAndNoRequest() throws Exception {
 		Talk talk = this.application.bean(Talk.class);
-		Session session = connect("kept");
+		StompSession session = connect("kept");
 		session.send("/app/tenant");
 		session.send("/app/tenant");
 		session.error();
@@ -211,12 +207,12 @@ class StompIT {
 		return connection;
 	}
 
-	private Session connect(@Nullable String tenant) {
+	private StompSession connect(@Nullable String tenant) {
 		return connect(tenant, null, null);
 	}
 
-	private Session connect(@Nullable String tenant, @Nullable String user, @Nullable String login) {
-		Session session = new Session();
+	private StompSession connect(@Nullable String tenant, @Nullable String user, @Nullable String login) {
+		StompSession session = new StompSession();
 		WebSocket.Builder builder = HttpClient.newHttpClient().newWebSocketBuilder();
 		if (tenant != null) {
 			builder.header("X-Tenant", tenant);
@@ -317,55 +313,6 @@ class StompIT {
 		@MessageMapping("/fail")
 		public void fail() {
 			throw new CallerDeniedException("failed");
-		}
-
-	}
-
-	/** Speaks as much of STOMP as is needed. */
-	private static final class Session implements WebSocket.Listener {
-
-		private final BlockingQueue<String> errors = new LinkedBlockingQueue<>();
-
-		private final CompletableFuture<Void> connected = new CompletableFuture<>();
-
-		private final StringBuilder received = new StringBuilder();
-
-		@Nullable WebSocket socket;
-
-		void send(String destination) {
-			write("SEND\ndestination:" + destination + "\n\n");
-		}
-
-		void write(String frame) {
-			assertThat(this.socket).isNotNull();
-			this.socket.sendText(frame + '\0', true).join();
-		}
-
-		String error() throws InterruptedException {
-			String error = this.errors.poll(1, TimeUnit.MINUTES);
-			assertThat(error).isNotNull();
-			return error;
-		}
-
-		void close() {
-			assertThat(this.socket).isNotNull();
-			this.socket.sendClose(WebSocket.NORMAL_CLOSURE, "").join();
-		}
-
-		@Override
-		public @Nullable CompletionStage<?> onText(WebSocket socket, CharSequence data, boolean last) {
-			this.received.append(data);
-			if (last) {
-				if (this.received.indexOf("CONNECTED\n") == 0) {
-					this.connected.complete(null);
-				}
-				if (this.received.indexOf("MESSAGE\n") == 0) {
-					this.errors.add(this.received.toString());
-				}
-				this.received.setLength(0);
-			}
-			socket.request(1);
-			return null;
 		}
 
 	}

@@ -10,6 +10,8 @@ import jakarta.servlet.http.HttpServlet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -27,7 +29,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * The log tells of paths that nothing serves, most of which are misspelt.
  */
-@EachContainer
+@ParameterizedClass
+@EnumSource(Container.class)
 @ExtendWith(OutputCaptureExtension.class)
 class UnservedPathsIT {
 
