@@ -5,6 +5,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.Function;
@@ -48,9 +49,9 @@ final class DenialMemory {
 
 	/**
 	 * By the charges of a blocked request, or by the first count that is known to deny
-	 * one, whatever its costs.
+	 * one, whatever its costs: how often the store was asked in the last second.
 	 */
-	private final Cache<Object, CallRate> calls;
+	private final Cache<Object, AtomicInteger> calls;
 
 	private final AtomicLongArray stamps = new AtomicLongArray(STAMPS);
 
@@ -61,9 +62,13 @@ final class DenialMemory {
 		this.nanos = nanos;
 		this.maxAge = maxAge.toNanos();
 		this.maxCalls = maxCalls;
-		this.verdicts = Caffeine.newBuilder().executor(Runnable::run).maximumSize(maxSize).build();
-		this.blocks = Caffeine.newBuilder().executor(Runnable::run).maximumSize(maxSize).build();
-		this.calls = Caffeine.newBuilder().executor(Runnable::run).maximumSize(maxSize).build();
+		this.verdicts = bounded(maxSize).build();
+		this.blocks = bounded(maxSize).build();
+		this.calls = bounded(maxSize).expireAfterWrite(1, TimeUnit.SECONDS).ticker(nanos::getAsLong).build();
+	}
+
+	private static Caffeine<Object, Object> bounded(long size) {
+		return Caffeine.newBuilder().executor(Runnable::run).maximumSize(size);
 	}
 
 	/**
@@ -87,7 +92,10 @@ final class DenialMemory {
 						continue;
 					}
 					complete = complete && (block != null || !verdict.blocked());
-					violated = concat(violated, limits);
+					if (!limits.isEmpty()) {
+						violated = violated.isEmpty() ? new ArrayList<>() : violated;
+						violated.addAll(limits);
+					}
 				}
 			}
 		}
@@ -96,20 +104,11 @@ final class DenialMemory {
 			return null;
 		}
 		Object asked = (block != null) ? charges : Key.ofAny(violated.get(0));
-		if (!complete && this.calls.get(asked, (first) -> new CallRate()).tryCall(now, this.maxCalls)) {
+		if (!complete && this.calls.get(asked, (first) -> new AtomicInteger()).getAndIncrement() < this.maxCalls) {
 			return null;
 		}
 		return new Decision(false, violated,
 				(block != null) ? Duration.of(block.microsLeft(now), ChronoUnit.MICROS) : null, Source.DENIAL_CACHE);
-	}
-
-	private static List<LimitStatus> concat(List<LimitStatus> first, List<LimitStatus> second) {
-		if (first.isEmpty() || second.isEmpty()) {
-			return first.isEmpty() ? second : first;
-		}
-		List<LimitStatus> all = new ArrayList<>(first);
-		all.addAll(second);
-		return all;
 	}
 
 	private @Nullable Block block(List<Charge> charges, long now) {
@@ -232,30 +231,6 @@ final class DenialMemory {
 
 		long microsLeft(long now) {
 			return Verdict.microsLeft(this.time, now - this.since);
-		}
-
-	}
-
-	/** How often the store was recently asked about requests that it certainly denies. */
-	private static final class CallRate {
-
-		private static final long SECOND = 1_000_000_000;
-
-		private long since;
-
-		private int calls;
-
-		/** Counts one more call, unless there were too many in this second. */
-		synchronized boolean tryCall(long now, int maxCalls) {
-			if (this.calls == 0 || now - this.since >= SECOND) {
-				this.since = now;
-				this.calls = 0;
-			}
-			if (this.calls >= maxCalls) {
-				return false;
-			}
-			this.calls++;
-			return true;
 		}
 
 	}

@@ -26,7 +26,7 @@ final class LeasedRequest {
 	private final long now;
 
 	/** In the order of the request. */
-	private final List<Part> parts = new ArrayList<>();
+	private final List<Single> all = new ArrayList<>();
 
 	/**
 	 * One policy and identifier of the request.
@@ -34,7 +34,7 @@ final class LeasedRequest {
 	 * @param quota what is held of its quota; may be nothing
 	 * @param lease the lease that decides; may be none
 	 */
-	private record Part(Charge charge, Identifier identifier, @Nullable LeasedQuota quota, @Nullable Lease lease) {
+	private record Single(Charge charge, Identifier identifier, @Nullable LeasedQuota quota, @Nullable Lease lease) {
 
 	}
 
@@ -46,7 +46,7 @@ final class LeasedRequest {
 			for (Identifier identifier : charge.identifiers()) {
 				LeasedQuota quota = isLeased(charge) ? quotas.apply(charge.policy(), identifier) : null;
 				Lease lease = (quota != null) ? use.of(quota, charge.cost(), now) : null;
-				this.parts.add(new Part(charge, identifier, quota, lease));
+				this.all.add(new Single(charge, identifier, quota, lease));
 			}
 		}
 	}
@@ -57,17 +57,17 @@ final class LeasedRequest {
 	}
 
 	boolean isComplete() {
-		return this.parts.stream().allMatch((part) -> part.lease != null);
+		return this.all.stream().allMatch((each) -> each.lease != null);
 	}
 
 	private boolean isOfStore() {
-		return this.parts.stream().allMatch((part) -> part.lease == null);
+		return this.all.stream().allMatch((each) -> each.lease == null);
 	}
 
 	void putBack() {
-		for (Part part : this.parts) {
-			if (part.quota != null && part.lease != null) {
-				part.quota.putBack(part.lease, part.charge.cost());
+		for (Single each : this.all) {
+			if (each.quota != null && each.lease != null) {
+				each.quota.putBack(each.lease, each.charge.cost());
 			}
 		}
 	}
@@ -77,10 +77,10 @@ final class LeasedRequest {
 		if (isOfStore()) {
 			return this.request;
 		}
-		Map<Charge, List<Identifier>> rest = this.parts.stream()
-			.filter((part) -> part.lease == null)
-			.collect(Collectors.groupingBy(Part::charge, LinkedHashMap::new,
-					Collectors.mapping(Part::identifier, Collectors.toList())));
+		Map<Charge, List<Identifier>> rest = this.all.stream()
+			.filter((each) -> each.lease == null)
+			.collect(Collectors.groupingBy(Single::charge, LinkedHashMap::new,
+					Collectors.mapping(Single::identifier, Collectors.toList())));
 		return this.request.withCharges(rest.entrySet()
 			.stream()
 			.map((each) -> new Charge(each.getKey().policy(), each.getValue(), each.getKey().cost(),
@@ -89,9 +89,9 @@ final class LeasedRequest {
 	}
 
 	void decided(Decision rest) {
-		for (Part part : this.parts) {
-			if (part.quota != null && part.lease == null && rest.source() == Source.STORE) {
-				part.quota.decided(rest, part.charge.cost());
+		for (Single each : this.all) {
+			if (each.quota != null && each.lease == null && rest.source() == Source.STORE) {
+				each.quota.decided(rest, each.charge.cost());
 			}
 		}
 	}
@@ -114,14 +114,14 @@ final class LeasedRequest {
 
 	private List<LimitStatus> statuses(List<LimitStatus> rest) {
 		List<LimitStatus> statuses = new ArrayList<>();
-		for (Part part : this.parts) {
-			Policy policy = part.charge.policy();
-			if (part.lease != null) {
-				statuses.addAll(part.lease.statuses(policy, part.identifier, this.now));
+		for (Single each : this.all) {
+			Policy policy = each.charge.policy();
+			if (each.lease != null) {
+				statuses.addAll(each.lease.statuses(policy, each.identifier, this.now));
 				continue;
 			}
 			for (LimitStatus status : rest) {
-				if (status.policy().equals(policy) && status.identifier().equals(part.identifier)) {
+				if (status.policy().equals(policy) && status.identifier().equals(each.identifier)) {
 					statuses.add(status);
 				}
 			}
