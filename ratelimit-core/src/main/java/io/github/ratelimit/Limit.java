@@ -37,10 +37,15 @@ public record Limit(long quota, Duration window) {
 			throw new IllegalArgumentException(
 					"Invalid quota (%s): must be between 0 and %s.".formatted(quota, MAX_QUOTA));
 		}
-		if (window.compareTo(Duration.ofMillis(1)) < 0 || window.compareTo(MAX_WINDOW) > 0
-				|| window.getNano() % 1_000_000 != 0) {
-			throw new IllegalArgumentException("Invalid window (%s): must be whole milliseconds, from 1ms to %sd."
-				.formatted(window, MAX_WINDOW.toDays()));
+		requireTime("window", window);
+	}
+
+	/** Refuses a time that no window can have. */
+	static void requireTime(String name, Duration time) {
+		if (time.compareTo(Duration.ofMillis(1)) < 0 || time.compareTo(MAX_WINDOW) > 0
+				|| time.getNano() % 1_000_000 != 0) {
+			throw new IllegalArgumentException("Invalid %s (%s): must be whole milliseconds, from 1ms to %sd."
+				.formatted(name, time, MAX_WINDOW.toDays()));
 		}
 	}
 

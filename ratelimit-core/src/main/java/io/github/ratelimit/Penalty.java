@@ -50,9 +50,9 @@ public record Penalty(int after, Duration within, Duration block, Duration upTo,
 			throw new IllegalArgumentException(
 					"Invalid number of denials (%s): must be from 1 to %s.".formatted(after, MAX_DENIALS));
 		}
-		requireTime("within", within);
-		requireTime("block", block);
-		requireTime("up-to", upTo);
+		Limit.requireTime("within", within);
+		Limit.requireTime("block", block);
+		Limit.requireTime("up-to", upTo);
 		if (upTo.compareTo(block) < 0) {
 			throw new IllegalArgumentException(
 					"Invalid up-to (%s): must be at least as long as the first block (%s).".formatted(upTo, block));
@@ -62,14 +62,6 @@ public record Penalty(int after, Duration within, Duration block, Duration upTo,
 	/** Creates a penalty that is enforced. */
 	public Penalty(int after, Duration within, Duration block, Duration upTo) {
 		this(after, within, block, upTo, false);
-	}
-
-	private static void requireTime(String name, Duration time) {
-		if (time.compareTo(Duration.ofMillis(1)) < 0 || time.compareTo(Limit.MAX_WINDOW) > 0
-				|| time.getNano() % 1_000_000 != 0) {
-			throw new IllegalArgumentException("Invalid %s (%s): must be whole milliseconds, from 1ms to %sd."
-				.formatted(name, time, Limit.MAX_WINDOW.toDays()));
-		}
 	}
 
 	/**

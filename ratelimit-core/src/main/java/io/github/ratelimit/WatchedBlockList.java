@@ -10,38 +10,29 @@ import org.jspecify.annotations.Nullable;
 /**
  * Blocks whose changes a listener is notified of.
  */
-final class WatchedBlockList implements BlockList {
-
-	private final BlockList blocks;
-
-	private final BiConsumer<Identifier, @Nullable String> listener;
-
-	WatchedBlockList(BlockList blocks, BiConsumer<Identifier, @Nullable String> listener) {
-		this.blocks = blocks;
-		this.listener = listener;
-	}
+record WatchedBlockList(BlockList watched, BiConsumer<Identifier, @Nullable String> listener) implements BlockList {
 
 	@Override
 	public Block block(Identifier identifier, @Nullable String policy, Duration time, String reason) {
-		return watch(identifier, policy, () -> this.blocks.block(identifier, policy, time, reason));
+		return watch(identifier, policy, () -> this.watched.block(identifier, policy, time, reason));
 	}
 
 	@Override
 	public void pause(Identifier identifier, String policy, Duration time) {
 		watch(identifier, policy, () -> {
-			this.blocks.pause(identifier, policy, time);
+			this.watched.pause(identifier, policy, time);
 			return true;
 		});
 	}
 
 	@Override
 	public boolean unblock(Identifier identifier, @Nullable String policy) {
-		return watch(identifier, policy, () -> this.blocks.unblock(identifier, policy));
+		return watch(identifier, policy, () -> this.watched.unblock(identifier, policy));
 	}
 
 	@Override
 	public List<Block> blocks() {
-		return this.blocks.blocks();
+		return this.watched.blocks();
 	}
 
 	private <T> T watch(Identifier identifier, @Nullable String policy, Supplier<T> change) {

@@ -1,5 +1,6 @@
 package io.github.ratelimit.algorithm;
 
+import java.math.BigInteger;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -35,8 +36,11 @@ final class BucketMeter implements Meter {
 	/** The quotas at which the buckets drain. */
 	private final long[] rates;
 
-	/** The times until the buckets are empty. */
-	private final Time[] left;
+	/**
+	 * The times until the buckets are empty, in fractions of a microsecond. A cost drains
+	 * in as many fractions as its product with the window, whatever the quota.
+	 */
+	private final BigInteger[] left;
 
 	/** Whether buckets may be overdrawn. */
 	private boolean charged;
@@ -49,8 +53,8 @@ final class BucketMeter implements Meter {
 		this.sized = burst != null;
 		this.rates = limits.stream().mapToLong(Limit::quota).toArray();
 		this.sizes = (burst != null) ? new long[] { burst } : this.rates.clone();
-		this.left = new Time[limits.size()];
-		Arrays.fill(this.left, Time.ZERO);
+		this.left = new BigInteger[limits.size()];
+		Arrays.fill(this.left, BigInteger.ZERO);
 		if (stored != null) {
 			read(stored.numbers());
 		}
@@ -66,16 +70,14 @@ final class BucketMeter implements Meter {
 			}
 			long rate = this.rates[i];
 			long fraction = state[width * i + 1];
-			Time time = new Time(state[width * i] - this.now, (rate > 0) ? Math.min(fraction, rate - 1) : fraction);
-			Time most = full(i, this.charged ? 2 : 1);
-			if (time.isLongerThan(most)) {
-				// The clock was set back.
-				time = most;
-				this.corrected = true;
-			}
-			this.left[i] = time.atLeast(Time.ZERO);
+			BigInteger time = product(state[width * i] - this.now, fractions(i))
+				.add(BigInteger.valueOf((rate > 0) ? Math.min(fraction, rate - 1) : fraction));
+			BigInteger most = full(i, this.charged ? 2 : 1);
+			// If it is longer, the clock was set back.
+			this.corrected |= time.compareTo(most) > 0;
+			this.left[i] = time.min(most).max(BigInteger.ZERO);
 			if (quota(i) > 0 && rate != quota(i)) {
-				convert(i);
+				this.rates[i] = quota(i);
 				this.corrected = true;
 			}
 		}
@@ -83,8 +85,8 @@ final class BucketMeter implements Meter {
 
 	@Override
 	public long retryAfter(int limit, long cost) {
-		Time room = draining(limit, quota(limit), this.sizes[limit] - cost);
-		return Math.max(0, this.left[limit].minus(room, quota(limit)).roundedUp());
+		BigInteger room = draining(limit, this.sizes[limit] - cost);
+		return Math.max(0, micros(limit, this.left[limit].subtract(room)));
 	}
 
 	@Override
@@ -101,10 +103,8 @@ final class BucketMeter implements Meter {
 	private void fill(long cost, int times) {
 		for (int i = 0; i < this.left.length; i++) {
 			if (quota(i) > 0) {
-				Time before = this.left[i];
-				Time filled = before.plus(draining(i, this.rates[i], Math.min(cost, this.sizes[i])), this.rates[i]);
-				Time full = full(i, times);
-				this.left[i] = filled.isLongerThan(full) ? before.atLeast(full) : filled;
+				BigInteger filled = this.left[i].add(draining(i, Math.min(cost, this.sizes[i])));
+				this.left[i] = filled.min(full(i, times).max(this.left[i]));
 			}
 		}
 	}
@@ -113,26 +113,19 @@ final class BucketMeter implements Meter {
 	public void refund(long cost) {
 		for (int i = 0; i < this.left.length; i++) {
 			if (this.rates[i] > 0) {
-				Time back = draining(i, this.rates[i], Math.min(cost, this.sizes[i]));
-				this.left[i] = this.left[i].minus(back, this.rates[i]).atLeast(Time.ZERO);
+				BigInteger back = draining(i, Math.min(cost, this.sizes[i]));
+				this.left[i] = this.left[i].subtract(back).max(BigInteger.ZERO);
 			}
 		}
 	}
 
 	@Override
 	public long remaining(int limit) {
-		long quota = quota(limit);
-		if (quota == 0) {
+		if (quota(limit) == 0) {
 			return 0;
 		}
-		Time time = this.left[limit];
-		// This number or more, never fewer: the double is off by far less than one token.
-		long remaining = this.sizes[limit]
-				- (long) ((time.micros + (double) time.fraction / quota) / window(limit) * quota);
-		while (remaining > 0 && retryAfter(limit, remaining) > 0) {
-			remaining--;
-		}
-		return Math.max(0, remaining);
+		BigInteger room = draining(limit, this.sizes[limit]).subtract(this.left[limit]);
+		return room.max(BigInteger.ZERO).divide(BigInteger.valueOf(window(limit))).longValueExact();
 	}
 
 	@Override
@@ -142,11 +135,7 @@ final class BucketMeter implements Meter {
 
 	@Override
 	public long ttl() {
-		long ttl = 0;
-		for (Time time : this.left) {
-			ttl = Math.max(ttl, time.roundedUp());
-		}
-		return ttl;
+		return IntStream.range(0, this.left.length).mapToLong((i) -> micros(i, this.left[i])).max().orElse(0);
 	}
 
 	@Override
@@ -158,8 +147,9 @@ final class BucketMeter implements Meter {
 			state[state.length - 1] = this.now;
 		}
 		for (int i = 0; i < this.left.length; i++) {
-			state[width * i] = this.now + this.left[i].micros;
-			state[width * i + 1] = this.left[i].fraction;
+			BigInteger[] time = this.left[i].divideAndRemainder(BigInteger.valueOf(fractions(i)));
+			state[width * i] = this.now + time[0].longValueExact();
+			state[width * i + 1] = time[1].longValueExact();
 			if (this.sized) {
 				state[width * i + 2] = this.rates[i];
 			}
@@ -171,32 +161,35 @@ final class BucketMeter implements Meter {
 		return this.sized ? 3 : 2;
 	}
 
-	private Time draining(int limit, long quota, long cost) {
-		long rest = cost * (window(limit) % quota);
-		return new Time(cost * (window(limit) / quota) + rest / quota, rest % quota);
+	/** Returns how many fractions a microsecond has; without a quota, as many as fit. */
+	private long fractions(int limit) {
+		return (this.rates[limit] > 0) ? this.rates[limit] : TokenBucket.MAX_QUOTA;
+	}
+
+	private long micros(int limit, BigInteger time) {
+		BigInteger[] parts = time.divideAndRemainder(BigInteger.valueOf(fractions(limit)));
+		return parts[0].longValueExact() + Math.max(0, parts[1].signum());
+	}
+
+	private BigInteger draining(int limit, long cost) {
+		return product(cost, window(limit));
 	}
 
 	/**
 	 * Returns the time in which a bucket drains that is filled to some times its size.
 	 */
-	private Time full(int limit, int times) {
-		long rate = this.rates[limit];
+	private BigInteger full(int limit, int times) {
 		// A bucket as large as its quota takes a window, whatever the quota was.
-		Time full = (rate > 0) ? draining(limit, rate, this.sizes[limit]) : new Time(window(limit), 0);
-		return (times > 1) ? full.plus(full, rate) : full;
+		return (this.rates[limit] > 0) ? draining(limit, times * this.sizes[limit])
+				: product(times * window(limit), fractions(limit));
 	}
 
 	private boolean isOverdrawn() {
-		return IntStream.range(0, this.left.length).anyMatch((i) -> this.left[i].isLongerThan(full(i, 1)));
+		return IntStream.range(0, this.left.length).anyMatch((i) -> this.left[i].compareTo(full(i, 1)) > 0);
 	}
 
-	/** Converts the time at another quota to the time for the same cost at this quota. */
-	private void convert(int limit) {
-		long quota = quota(limit);
-		Time time = this.left[limit];
-		long rest = time.micros % quota * this.rates[limit] + time.fraction;
-		this.left[limit] = new Time(time.micros / quota * this.rates[limit] + rest / quota, rest % quota);
-		this.rates[limit] = quota;
+	private static BigInteger product(long first, long second) {
+		return BigInteger.valueOf(first).multiply(BigInteger.valueOf(second));
 	}
 
 	private long quota(int limit) {
@@ -205,41 +198,6 @@ final class BucketMeter implements Meter {
 
 	private long window(int limit) {
 		return this.limits.get(limit).windowMicros();
-	}
-
-	/**
-	 * A length of time.
-	 *
-	 * @param fraction fractions of a microsecond; their number depends on the bucket
-	 */
-	private record Time(long micros, long fraction) {
-
-		private static final Time ZERO = new Time(0, 0);
-
-		Time plus(Time other, long fractions) {
-			long sum = this.fraction + other.fraction;
-			return (sum > 0 && sum >= fractions) ? new Time(this.micros + other.micros + 1, sum - fractions)
-					: new Time(this.micros + other.micros, sum);
-		}
-
-		Time minus(Time other, long fractions) {
-			long rest = this.fraction - other.fraction;
-			return (rest < 0) ? new Time(this.micros - other.micros - 1, rest + fractions)
-					: new Time(this.micros - other.micros, rest);
-		}
-
-		boolean isLongerThan(Time other) {
-			return this.micros > other.micros || (this.micros == other.micros && this.fraction > other.fraction);
-		}
-
-		Time atLeast(Time least) {
-			return least.isLongerThan(this) ? least : this;
-		}
-
-		long roundedUp() {
-			return this.micros + ((this.fraction > 0) ? 1 : 0);
-		}
-
 	}
 
 }

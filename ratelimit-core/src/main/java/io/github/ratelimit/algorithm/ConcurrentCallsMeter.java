@@ -22,13 +22,13 @@ final class ConcurrentCallsMeter implements Meter {
 
 	private final long now;
 
-	private final List<Lease> calls = new ArrayList<>();
+	private final List<Running> calls = new ArrayList<>();
 
 	private long call;
 
 	private boolean corrected;
 
-	private record Lease(long end, long call) {
+	private record Running(long end, long call) {
 
 	}
 
@@ -42,7 +42,7 @@ final class ConcurrentCallsMeter implements Meter {
 				this.corrected = true;
 			}
 			if (numbers[i] > now) {
-				this.calls.add(new Lease(Math.min(numbers[i], now + limit.windowMicros()), numbers[i + 1]));
+				this.calls.add(new Running(Math.min(numbers[i], now + limit.windowMicros()), numbers[i + 1]));
 			}
 		}
 	}
@@ -62,7 +62,7 @@ final class ConcurrentCallsMeter implements Meter {
 	@Override
 	public void add(long cost, String metadata) {
 		for (long i = 0; i < cost; i++) {
-			this.calls.add(new Lease(this.now + this.limit.windowMicros(), this.call));
+			this.calls.add(new Running(this.now + this.limit.windowMicros(), this.call));
 		}
 	}
 
@@ -104,7 +104,7 @@ final class ConcurrentCallsMeter implements Meter {
 	public MeterState state() {
 		long[] numbers = new long[2 * this.calls.size()];
 		int at = 0;
-		for (Lease each : this.calls) {
+		for (Running each : this.calls) {
 			numbers[at++] = each.end();
 			numbers[at++] = each.call();
 		}

@@ -1,6 +1,8 @@
 package io.github.ratelimit.algorithm;
 
+import java.math.BigInteger;
 import java.util.List;
+import java.util.stream.LongStream;
 
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Meter;
@@ -140,35 +142,11 @@ final class SlidingWindowCounterMeter implements Meter {
 
 	/**
 	 * Returns the weighted count of a window, given the time left of the next one:
-	 * {@code count * weight * left / (UNIT * window)}, exactly. It consists of a whole
-	 * number of windows, a rest of whole microseconds, and millionths of a microsecond.
+	 * {@code count * weight * left / (UNIT * window)}, exactly.
 	 */
 	private long tail(long count, long left, long window) {
-		long rest = count % UNIT * this.weight;
-		long weighted = count / UNIT * this.weight + rest / UNIT;
-		rest = rest % UNIT;
-		long whole = quotient(weighted, left, window);
-		// Overflows twice, so the result is exact.
-		long micros = weighted * left - whole * window + rest * (left / UNIT);
-		long millionths = rest * (left % UNIT);
-		micros += millionths / UNIT;
-		whole += micros / window;
-		boolean isWhole = micros % window == 0 && millionths % UNIT == 0;
-		return (isWhole || this.roundsDown) ? whole : whole + 1;
-	}
-
-	/**
-	 * Returns the quotient of a product, rounded down.
-	 * @param factor less than 2<sup>53</sup>
-	 * @param left at most as much as the window, which is less than 2<sup>49</sup>
-	 */
-	private static long quotient(long factor, long left, long window) {
-		long small = factor % window;
-		// At most one off, because it is less than 2^49.
-		long about = (long) ((double) small * left / window);
-		// Overflows twice, so the result is exact.
-		long rest = small * left - about * window;
-		return factor / window * left + about + Math.floorDiv(rest, window);
+		BigInteger[] tail = product(count, this.weight, left).divideAndRemainder(product(UNIT, window));
+		return tail[0].longValueExact() + ((this.roundsDown || tail[1].signum() == 0) ? 0 : 1);
 	}
 
 	/**
@@ -179,13 +157,14 @@ final class SlidingWindowCounterMeter implements Meter {
 		if (count == 0 || this.weight == 0) {
 			return window;
 		}
-		// At most one off, then corrected exactly.
-		double about = (double) (this.roundsDown ? room + 1 : room) * UNIT / ((double) count * this.weight) * window;
-		long left = (about < window) ? (long) about + 1 : window;
-		while (tail(count, left, window) > room) {
-			left--;
-		}
-		return left;
+		// Rounded down, everything below one more fits.
+		BigInteger fits = this.roundsDown ? product(room + 1, UNIT, window).subtract(BigInteger.ONE)
+				: product(room, UNIT, window);
+		return fits.divide(product(count, this.weight)).min(BigInteger.valueOf(window)).longValueExact();
+	}
+
+	private static BigInteger product(long... factors) {
+		return LongStream.of(factors).mapToObj(BigInteger::valueOf).reduce(BigInteger.ONE, BigInteger::multiply);
 	}
 
 }

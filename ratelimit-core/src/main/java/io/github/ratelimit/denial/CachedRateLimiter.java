@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.function.Function;
-import java.util.function.Supplier;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -23,7 +22,7 @@ import io.github.ratelimit.Reservation;
  */
 final class CachedRateLimiter extends DelegatingRateLimiter {
 
-	private final Supplier<DenialMemory> memory;
+	private final DenialMemory memory;
 
 	private final boolean answers;
 
@@ -32,13 +31,11 @@ final class CachedRateLimiter extends DelegatingRateLimiter {
 	private final DenialCounts counts;
 
 	/**
-	 * @param memory supplies the current memory, which is replaced when all denials are
-	 * dropped
 	 * @param answers whether to answer requests from memory; otherwise denials are only
 	 * dropped
 	 * @param maxAge returns how long denials of a policy are kept at most
 	 */
-	CachedRateLimiter(RateLimiter store, Supplier<DenialMemory> memory, boolean answers,
+	CachedRateLimiter(RateLimiter store, DenialMemory memory, boolean answers,
 			Function<Policy, Duration> maxAge, DenialCounts counts) {
 		super(store);
 		this.memory = memory;
@@ -52,13 +49,12 @@ final class CachedRateLimiter extends DelegatingRateLimiter {
 		List<Charge> enforced = request.enforced();
 		DenialMemory.Call call = null;
 		if (mayAnswer(enforced)) {
-			DenialMemory present = this.memory.get();
-			Decision known = present.find(enforced, this.maxAge);
+			Decision known = this.memory.find(enforced, this.maxAge);
 			if (known != null) {
 				this.counts.count(enforced, known);
 				return known;
 			}
-			call = present.new Call(enforced);
+			call = this.memory.new Call(enforced);
 		}
 		boolean denied = false;
 		try {
@@ -71,7 +67,7 @@ final class CachedRateLimiter extends DelegatingRateLimiter {
 		}
 		finally {
 			if (!denied) {
-				this.memory.get().forget(request.charges());
+				this.memory.forget(request.charges());
 			}
 		}
 	}
@@ -83,7 +79,7 @@ final class CachedRateLimiter extends DelegatingRateLimiter {
 	@Override
 	public Decision peek(RateLimitRequest request) {
 		List<Charge> enforced = request.enforced();
-		Decision known = mayAnswer(enforced) ? this.memory.get().find(enforced, this.maxAge) : null;
+		Decision known = mayAnswer(enforced) ? this.memory.find(enforced, this.maxAge) : null;
 		return (known != null) ? known : super.peek(request);
 	}
 
@@ -103,7 +99,7 @@ final class CachedRateLimiter extends DelegatingRateLimiter {
 			return super.reserve(policy, identifier, cost);
 		}
 		finally {
-			this.memory.get().forget(policy, identifier);
+			this.memory.forget(policy, identifier);
 		}
 	}
 
@@ -122,7 +118,7 @@ final class CachedRateLimiter extends DelegatingRateLimiter {
 			change.run();
 		}
 		finally {
-			this.memory.get().forget(charges);
+			this.memory.forget(charges);
 		}
 	}
 

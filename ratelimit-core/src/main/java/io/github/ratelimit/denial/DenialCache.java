@@ -6,7 +6,6 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Decision.Source;
@@ -61,11 +60,9 @@ public final class DenialCache {
 
 	private static final int MAX_CALLS = 16;
 
-	private final Supplier<DenialMemory> newMemory;
-
 	private final Executor later;
 
-	private volatile DenialMemory memory;
+	private final DenialMemory memory;
 
 	/**
 	 * Creates an empty cache.
@@ -92,8 +89,7 @@ public final class DenialCache {
 		if (maxSize < 1) {
 			throw new IllegalArgumentException("Invalid maximum size (%s): must be at least 1.".formatted(maxSize));
 		}
-		this.newMemory = () -> new DenialMemory(maxAge, maxSize, maxCalls, nanos);
-		this.memory = this.newMemory.get();
+		this.memory = new DenialMemory(maxAge, maxSize, maxCalls, nanos);
 		this.later = later;
 	}
 
@@ -111,19 +107,18 @@ public final class DenialCache {
 	 * some policies: those whose quota other processes may soon refund.
 	 */
 	public RateLimiter cache(RateLimiter store, Function<Policy, Duration> maxAge) {
-		return new CachedRateLimiter(store, () -> this.memory, true, maxAge, new DenialCounts(store, this.later));
+		return new CachedRateLimiter(store, this.memory, true, maxAge, new DenialCounts(store, this.later));
 	}
 
 	/** Asks the store about every request, and drops denials when counts change. */
 	public RateLimiter watchCounts(RateLimiter store) {
-		return new CachedRateLimiter(store, () -> this.memory, false, (policy) -> LONGEST_AGE,
+		return new CachedRateLimiter(store, this.memory, false, (policy) -> LONGEST_AGE,
 				new DenialCounts(store, this.later));
 	}
 
 	/** Drops all denials when an identifier is blocked or unblocked. */
 	public BlockList watchBlocks(BlockList blocks) {
-		// Calls in progress continue to write to the previous memory.
-		return blocks.onChange((identifier, policy) -> this.memory = this.newMemory.get());
+		return blocks.onChange((identifier, policy) -> this.memory.forgetAll());
 	}
 
 }

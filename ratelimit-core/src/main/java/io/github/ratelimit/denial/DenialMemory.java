@@ -5,7 +5,9 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
@@ -45,18 +47,28 @@ final class DenialMemory {
 	/** Blocks by the charges of a request. */
 	private final Cache<List<Charge>, Block> blocks;
 
-	/** By the first count that is known to deny a request, whatever its costs. */
-	private final Cache<Count, CallRate> calls;
+	/**
+	 * By the charges of a blocked request, or by the first count that is known to deny
+	 * one, whatever its costs: how often the store was asked in the last second.
+	 */
+	private final Cache<Object, AtomicInteger> calls;
 
-	private final AtomicIntegerArray stamps = new AtomicIntegerArray(STAMPS);
+	private final AtomicLongArray stamps = new AtomicLongArray(STAMPS);
+
+	/** How often all was forgotten, because blocks have changed. */
+	private final AtomicLong changes = new AtomicLong();
 
 	DenialMemory(Duration maxAge, long maxSize, int maxCalls, LongSupplier nanos) {
 		this.nanos = nanos;
 		this.maxAge = maxAge.toNanos();
 		this.maxCalls = maxCalls;
-		this.verdicts = Caffeine.newBuilder().executor(Runnable::run).maximumSize(maxSize).build();
-		this.blocks = Caffeine.newBuilder().executor(Runnable::run).maximumSize(maxSize).build();
-		this.calls = Caffeine.newBuilder().executor(Runnable::run).maximumSize(maxSize).build();
+		this.verdicts = bounded(maxSize).build();
+		this.blocks = bounded(maxSize).build();
+		this.calls = bounded(maxSize).expireAfterWrite(1, TimeUnit.SECONDS).ticker(nanos::getAsLong).build();
+	}
+
+	private static Caffeine<Object, Object> bounded(long size) {
+		return Caffeine.newBuilder().executor(Runnable::run).maximumSize(size);
 	}
 
 	/**
@@ -80,44 +92,35 @@ final class DenialMemory {
 						continue;
 					}
 					complete = complete && (block != null || !verdict.blocked());
-					violated = concat(violated, limits);
+					if (!limits.isEmpty()) {
+						violated = violated.isEmpty() ? new ArrayList<>() : violated;
+						violated.addAll(limits);
+					}
 				}
 			}
 		}
 		boolean denied = block != null || !violated.isEmpty();
-		if (!denied || (!complete && calls(block, violated).tryCall(now, this.maxCalls))) {
+		if (!denied) {
+			return null;
+		}
+		Object asked = (block != null) ? charges : Key.ofAny(violated.get(0));
+		if (!complete && this.calls.get(asked, (first) -> new AtomicInteger()).getAndIncrement() < this.maxCalls) {
 			return null;
 		}
 		return new Decision(false, violated,
 				(block != null) ? Duration.of(block.microsLeft(now), ChronoUnit.MICROS) : null, Source.DENIAL_CACHE);
 	}
 
-	private CallRate calls(@Nullable Block block, List<LimitStatus> violated) {
-		if (block != null) {
-			return block.calls();
-		}
-		LimitStatus first = violated.get(0);
-		return this.calls.get(new Count(first.policy().name(), first.identifier()), (count) -> new CallRate());
-	}
-
-	private static List<LimitStatus> concat(List<LimitStatus> first, List<LimitStatus> second) {
-		if (first.isEmpty() || second.isEmpty()) {
-			return first.isEmpty() ? second : first;
-		}
-		List<LimitStatus> all = new ArrayList<>(first);
-		all.addAll(second);
-		return all;
-	}
-
 	private @Nullable Block block(List<Charge> charges, long now) {
 		Block block = this.blocks.asMap().isEmpty() ? null : this.blocks.getIfPresent(charges);
-		return (block != null && now - block.since() < this.maxAge && block.microsLeft(now) > 0) ? block : null;
+		return (block != null && block.stamp() == this.changes.get() && now - block.since() < this.maxAge
+				&& block.microsLeft(now) > 0) ? block : null;
 	}
 
 	private @Nullable Verdict verdict(Charge charge, Identifier identifier) {
 		Verdict known = this.verdicts.getIfPresent(new Key(charge.policy().name(), identifier, charge.cost()));
 		return (known != null && known.policy().equals(charge.policy())
-				&& known.stamp() == this.stamps.get(stamp(charge.policy(), identifier))) ? known : null;
+				&& known.stamp() == stamp(charge.policy(), identifier)) ? known : null;
 	}
 
 	/** Forgets the denials of counts that may have changed. */
@@ -131,11 +134,21 @@ final class DenialMemory {
 	}
 
 	void forget(Policy policy, Identifier identifier) {
-		this.stamps.incrementAndGet(stamp(policy, identifier));
+		this.stamps.incrementAndGet(index(policy, identifier));
+	}
+
+	/** Forgets all denials, because blocks have changed. */
+	void forgetAll() {
+		this.changes.incrementAndGet();
+	}
+
+	/** Both grow, so that no two sums from before and after a change are equal. */
+	private long stamp(Policy policy, Identifier identifier) {
+		return this.changes.get() + this.stamps.get(index(policy, identifier));
 	}
 
 	/** Policies of the same name share their counts, whatever their quotas. */
-	private static int stamp(Policy policy, Identifier identifier) {
+	private static int index(Policy policy, Identifier identifier) {
 		int hash = 31 * policy.name().hashCode() + identifier.hashCode();
 		return (hash ^ hash >>> 16) & STAMPS - 1;
 	}
@@ -147,7 +160,9 @@ final class DenialMemory {
 
 		private final long since = DenialMemory.this.nanos.getAsLong();
 
-		private final int[] stamps;
+		private final long changes = DenialMemory.this.changes.get();
+
+		private final long[] stamps;
 
 		Call(List<Charge> charges) {
 			this.charges = charges;
@@ -155,13 +170,12 @@ final class DenialMemory {
 			for (int c = 0; c < charges.size(); c++) {
 				size += charges.get(c).identifiers().size();
 			}
-			this.stamps = new int[size];
+			this.stamps = new long[size];
 			int at = 0;
 			for (int c = 0; c < charges.size(); c++) {
 				Charge charge = charges.get(c);
 				for (int i = 0; i < charge.identifiers().size(); i++) {
-					this.stamps[at++] = DenialMemory.this.stamps
-						.get(stamp(charge.policy(), charge.identifiers().get(i)));
+					this.stamps[at++] = stamp(charge.policy(), charge.identifiers().get(i));
 				}
 			}
 		}
@@ -176,7 +190,7 @@ final class DenialMemory {
 			for (Charge charge : this.charges) {
 				Policy policy = charge.policy();
 				for (Identifier identifier : charge.identifiers()) {
-					int stamp = this.stamps[at++];
+					long stamp = this.stamps[at++];
 					List<LimitStatus> violated = decision.violated()
 						.stream()
 						.filter((status) -> status.policy().name().equals(policy.name())
@@ -190,19 +204,20 @@ final class DenialMemory {
 				}
 			}
 			if (decision.blockedFor() != null) {
-				DenialMemory.this.blocks.asMap()
-					.merge(this.charges, new Block(decision.blockedFor(), this.since, new CallRate()),
-							(known, block) -> new Block(block.time(), block.since(), known.calls()));
+				DenialMemory.this.blocks.put(this.charges,
+						new Block(decision.blockedFor(), this.since, this.changes));
 			}
 		}
 
 	}
 
-	private record Key(String policy, Identifier identifier, long cost) {
-	}
-
 	/** Policies of the same name share it, whatever their quotas. */
-	private record Count(String policy, Identifier identifier) {
+	private record Key(String policy, Identifier identifier, long cost) {
+
+		static Key ofAny(LimitStatus status) {
+			return new Key(status.policy().name(), status.identifier(), -1);
+		}
+
 	}
 
 	/**
@@ -210,36 +225,12 @@ final class DenialMemory {
 	 *
 	 * @param time how long it lasts
 	 * @param since a time before the store was asked, in nanoseconds
-	 * @param calls how often the store was asked about the request
+	 * @param stamp how often all was forgotten before
 	 */
-	private record Block(Duration time, long since, CallRate calls) {
+	private record Block(Duration time, long since, long stamp) {
 
 		long microsLeft(long now) {
 			return Verdict.microsLeft(this.time, now - this.since);
-		}
-
-	}
-
-	/** How often the store was recently asked about requests that it certainly denies. */
-	private static final class CallRate {
-
-		private static final long SECOND = 1_000_000_000;
-
-		private long since;
-
-		private int calls;
-
-		/** Counts one more call, unless there were too many in this second. */
-		synchronized boolean tryCall(long now, int maxCalls) {
-			if (this.calls == 0 || now - this.since >= SECOND) {
-				this.since = now;
-				this.calls = 0;
-			}
-			if (this.calls >= maxCalls) {
-				return false;
-			}
-			this.calls++;
-			return true;
 		}
 
 	}
@@ -255,7 +246,7 @@ final class DenialMemory {
 	 * @param since a time before the store was asked, in nanoseconds
 	 * @param stamp the stamp of the count at that time
 	 */
-	private record Verdict(Policy policy, List<LimitStatus> violated, boolean blocked, long since, int stamp) {
+	private record Verdict(Policy policy, List<LimitStatus> violated, boolean blocked, long since, long stamp) {
 
 		private static final long NEVER = -1;
 

@@ -1,8 +1,7 @@
 package io.github.ratelimit.lease;
 
+import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -35,18 +34,11 @@ final class Lease {
 
 	private static final long MICROS = 1000;
 
-	private final @Nullable Instant reservedAt;
+	private final Reservation reservation;
+
+	private final long answered;
 
 	private final long end;
-
-	/** For each limit what the store had left. */
-	private final long[] remaining;
-
-	/** For each limit when its window ends. */
-	private final long[] resets;
-
-	/** For each limit when its window ends, by the clock of the store. */
-	private final long[] windows;
 
 	private final AtomicLong left;
 
@@ -63,19 +55,11 @@ final class Lease {
 	 * at most.
 	 */
 	Lease(Reservation reservation, long part, long asked, long answered, long longest) {
-		List<LimitStatus> statuses = reservation.decision().statuses();
-		this.reservedAt = reservation.at();
-		this.remaining = new long[statuses.size()];
-		this.resets = new long[statuses.size()];
-		this.windows = new long[statuses.size()];
+		this.reservation = reservation;
+		this.answered = answered;
 		long lasts = longest;
-		for (int i = 0; i < this.resets.length; i++) {
-			LimitStatus status = statuses.get(i);
-			long reset = TimeUnit.NANOSECONDS.convert(status.resetAfter());
-			this.remaining[i] = status.remaining();
-			this.resets[i] = answered + reset;
-			this.windows[i] = (this.reservedAt != null)
-					? ChronoUnit.MICROS.between(Instant.EPOCH, this.reservedAt) + reset / MICROS : 0;
+		for (LimitStatus status : counted()) {
+			long reset = nanos(status.resetAfter());
 			lasts = Math.min(lasts, reset - reset / DRIFT);
 		}
 		this.end = asked + lasts;
@@ -86,7 +70,16 @@ final class Lease {
 
 	/** When the store counted it; {@code null} if it cannot be given back. */
 	@Nullable Instant reservedAt() {
-		return this.reservedAt;
+		return this.reservation.at();
+	}
+
+	/** What the store had left, and when the windows end. */
+	private List<LimitStatus> counted() {
+		return this.reservation.decision().statuses();
+	}
+
+	private static long nanos(Duration time) {
+		return TimeUnit.NANOSECONDS.convert(time);
 	}
 
 	long lasts(long now) {
@@ -95,16 +88,17 @@ final class Lease {
 
 	/** Returns whether a window has not ended yet, so that giving back has an effect. */
 	boolean isCounted(long now) {
-		for (long reset : this.resets) {
-			if (reset - now > 0) {
-				return true;
-			}
-		}
-		return false;
+		return counted().stream().anyMatch((status) -> nanos(status.resetAfter()) > now - this.answered);
 	}
 
 	boolean hasWindowsOf(Lease other) {
-		return this.reservedAt != null && other.reservedAt != null && Arrays.equals(this.windows, other.windows);
+		return windows().equals(other.windows()) && !windows().isEmpty();
+	}
+
+	/** Returns when the windows end, by the clock of the store; none if that is unknown. */
+	private List<Instant> windows() {
+		Instant at = reservedAt();
+		return (at != null) ? counted().stream().map((status) -> at.plus(status.resetAfter())).toList() : List.of();
 	}
 
 	/** What is left; {@link #NOTHING} if that is less than the cost, or it has ended. */
@@ -181,20 +175,17 @@ final class Lease {
 	}
 
 	List<LimitStatus> statuses(Policy policy, Identifier identifier, long now) {
-		if (this.remaining.length == 1) {
-			return List.of(status(0, policy, identifier, now));
+		List<LimitStatus> counted = counted();
+		if (counted.size() == 1) {
+			return List.of(status(counted.get(0), policy, identifier, now));
 		}
-		LimitStatus[] statuses = new LimitStatus[this.remaining.length];
-		for (int i = 0; i < statuses.length; i++) {
-			statuses[i] = status(i, policy, identifier, now);
-		}
-		return List.of(statuses);
+		return counted.stream().map((status) -> status(status, policy, identifier, now)).toList();
 	}
 
-	private LimitStatus status(int limit, Policy policy, Identifier identifier, long now) {
-		long reset = Math.max(0, this.resets[limit] - now);
-		return LimitStatus.ofMicros(policy, identifier, policy.limits().get(limit),
-				this.remaining[limit] + left() + this.surplus, (reset + MICROS - 1) / MICROS, 0, false);
+	private LimitStatus status(LimitStatus counted, Policy policy, Identifier identifier, long now) {
+		long reset = Math.max(0, nanos(counted.resetAfter()) - (now - this.answered));
+		return LimitStatus.ofMicros(policy, identifier, counted.limit(), counted.remaining() + left() + this.surplus,
+				(reset + MICROS - 1) / MICROS, 0, false);
 	}
 
 }

@@ -1,12 +1,14 @@
 package io.github.ratelimit.lease;
 
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Decision.Source;
 import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
@@ -23,6 +25,9 @@ import org.slf4j.LoggerFactory;
 final class LeasedQuota {
 
 	private static final Logger logger = LoggerFactory.getLogger(LeasedQuota.class);
+
+	/** A part is at most one of so many shares of what is left. */
+	private static final int SHARES = 4;
 
 	/** For how many requests a part must suffice, so that taking it saves calls. */
 	private static final int WORTH = 10;
@@ -51,13 +56,16 @@ final class LeasedQuota {
 
 	private final RecentUse usage;
 
-	private final KnownRemaining remaining;
+	/** What the store has said last, and when. */
+	private List<LimitStatus> statuses = List.of();
+
+	private long told;
 
 	/** Whether no further part may be used. */
 	private boolean ended;
 
 	/** Whether the count of which it holds a part no longer exists. */
-	private boolean forgotten;
+	private volatile boolean forgotten;
 
 	LeasedQuota(Policy policy, Identifier identifier, long time, RateLimiter store, Timer timer, LongSupplier nanos) {
 		this.policy = policy;
@@ -68,7 +76,6 @@ final class LeasedQuota {
 		this.nanos = nanos;
 		this.time = time;
 		this.usage = new RecentUse(time);
-		this.remaining = new KnownRemaining(policy, identifier, nanos.getAsLong());
 	}
 
 	boolean isOf(Policy policy) {
@@ -143,33 +150,45 @@ final class LeasedQuota {
 	}
 
 	private synchronized void note(Decision decision, long now) {
-		this.remaining.note(decision, now);
+		this.statuses = decision.statuses();
+		this.told = now;
+	}
+
+	/** Returns the share of what is left, or of the whole quota if that is not known. */
+	private long share(long now) {
+		long left = Long.MAX_VALUE;
+		for (Limit limit : this.policy.limits()) {
+			long own = limit.quota();
+			for (LimitStatus status : this.statuses) {
+				boolean says = isOf(status.identifier(), status.policy().name()) && status.limit().equals(limit);
+				if (says && TimeUnit.NANOSECONDS.convert(status.resetAfter()) > now - this.told) {
+					own = status.remaining();
+				}
+			}
+			left = Math.min(left, own);
+		}
+		return left / SHARES;
 	}
 
 	private void takeMore(long cost, long now) {
 		if (this.taking.get() || !this.taking.compareAndSet(false, true)) {
 			return;
 		}
-		boolean scheduled = false;
-		try {
-			if (part(cost, now) > 0) {
-				this.timer.schedule(() -> take(cost), 0);
-				scheduled = true;
-				return;
-			}
+		if (part(cost, now) == 0) {
 			Lease lease = this.lease;
 			if (lease != null) {
 				lease.ignoreLow();
 			}
+			this.taking.set(false);
+			return;
+		}
+		try {
+			this.timer.schedule(() -> take(cost), 0);
 		}
 		catch (OutOfMemoryError ex) {
 			// There can be no more threads; the next request tries again.
+			this.taking.set(false);
 			logger.debug("No thread can be started to take a part of a quota", ex);
-		}
-		finally {
-			if (!scheduled) {
-				this.taking.set(false);
-			}
 		}
 	}
 
@@ -181,7 +200,7 @@ final class LeasedQuota {
 		Lease lease = this.lease;
 		long held = (lease != null && lease.lasts(now) > 0) ? lease.left() : 0;
 		long part = this.ended ? 0 : this.usage.lately(now, used()) - held;
-		part = Math.min(part, this.remaining.share(now));
+		part = Math.min(part, share(now));
 		return (part / WORTH >= Math.max(1, cost)) ? part : 0;
 	}
 
@@ -200,7 +219,8 @@ final class LeasedQuota {
 			if (!decision.allowed()) {
 				return;
 			}
-			boolean says = saysWhenItEnds(decision.statuses());
+			// A store of an application may answer with limits of another policy.
+			boolean says = decision.statuses().stream().map(LimitStatus::limit).toList().equals(this.policy.limits());
 			if (says && decision.source() == Source.STORE) {
 				use(new Lease(reservation, part, asked, answered, 2 * this.time), part);
 				return;
@@ -215,11 +235,6 @@ final class LeasedQuota {
 		finally {
 			this.taking.set(false);
 		}
-	}
-
-	/** A store of an application may answer with limits of another policy. */
-	private boolean saysWhenItEnds(List<LimitStatus> statuses) {
-		return statuses.stream().map(LimitStatus::limit).toList().equals(this.policy.limits());
 	}
 
 	private void use(Lease next, long part) {
@@ -297,13 +312,9 @@ final class LeasedQuota {
 
 	/** What cannot be given back is used until its window ends. */
 	private void giveBack(Lease lease, long cost) {
-		if (cost > 0 && lease.reservedAt() != null && lease.isCounted(this.nanos.getAsLong()) && !isForgotten()) {
+		if (cost > 0 && lease.reservedAt() != null && lease.isCounted(this.nanos.getAsLong()) && !this.forgotten) {
 			this.store.cancel(this.reserved, this.identifier, cost, lease.reservedAt());
 		}
-	}
-
-	private synchronized boolean isForgotten() {
-		return this.forgotten;
 	}
 
 	/** Ends it for ever. Returns a task that gives back what was left. */

@@ -1,8 +1,11 @@
 package io.github.ratelimit.lease;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BiFunction;
+import java.util.stream.Collectors;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -22,31 +25,30 @@ final class LeasedRequest {
 
 	private final long now;
 
-	/** For each policy and identifier what is held of its quota; may be nothing. */
-	private final @Nullable LeasedQuota[] quotas;
+	/** In the order of the request. */
+	private final List<Single> all = new ArrayList<>();
 
-	/** For each policy and identifier the lease that decides; may be none. */
-	private final @Nullable Lease[] leases;
+	/**
+	 * One policy and identifier of the request.
+	 *
+	 * @param quota what is held of its quota; may be nothing
+	 * @param lease the lease that decides; may be none
+	 */
+	private record Single(Charge charge, Identifier identifier, @Nullable LeasedQuota quota, @Nullable Lease lease) {
 
-	private int leased;
+	}
 
 	LeasedRequest(RateLimitRequest request, BiFunction<Policy, Identifier, @Nullable LeasedQuota> quotas, Use use,
 			long now) {
-		int size = 0;
-		for (Charge charge : request.charges()) {
-			size += charge.identifiers().size();
-		}
 		this.request = request;
 		this.now = now;
-		this.quotas = new LeasedQuota[size];
-		this.leases = new Lease[size];
-		forEach((at, charge, identifier) -> {
-			LeasedQuota quota = isLeased(charge) ? quotas.apply(charge.policy(), identifier) : null;
-			Lease lease = (quota != null) ? use.of(quota, charge.cost(), now) : null;
-			this.quotas[at] = quota;
-			this.leases[at] = lease;
-			this.leased += (lease != null) ? 1 : 0;
-		});
+		for (Charge charge : request.charges()) {
+			for (Identifier identifier : charge.identifiers()) {
+				LeasedQuota quota = isLeased(charge) ? quotas.apply(charge.policy(), identifier) : null;
+				Lease lease = (quota != null) ? use.of(quota, charge.cost(), now) : null;
+				this.all.add(new Single(charge, identifier, quota, lease));
+			}
+		}
 	}
 
 	/** Charges in shadow mode are decided by the store. */
@@ -55,48 +57,42 @@ final class LeasedRequest {
 	}
 
 	boolean isComplete() {
-		return this.leased == this.leases.length;
+		return this.all.stream().allMatch((each) -> each.lease != null);
+	}
+
+	private boolean isOfStore() {
+		return this.all.stream().allMatch((each) -> each.lease == null);
 	}
 
 	void putBack() {
-		forEach((at, charge, identifier) -> {
-			LeasedQuota quota = this.quotas[at];
-			Lease lease = this.leases[at];
-			if (quota != null && lease != null) {
-				quota.putBack(lease, charge.cost());
+		for (Single each : this.all) {
+			if (each.quota != null && each.lease != null) {
+				each.quota.putBack(each.lease, each.charge.cost());
 			}
-		});
+		}
 	}
 
 	/** Returns what the store decides, unless leases decide all of it. */
 	RateLimitRequest rest() {
-		if (this.leased == 0) {
+		if (isOfStore()) {
 			return this.request;
 		}
-		List<Charge> charges = new ArrayList<>();
-		int at = 0;
-		for (Charge charge : this.request.charges()) {
-			List<Identifier> identifiers = new ArrayList<>();
-			for (Identifier identifier : charge.identifiers()) {
-				if (this.leases[at++] == null) {
-					identifiers.add(identifier);
-				}
-			}
-			if (!identifiers.isEmpty()) {
-				charges.add(new Charge(charge.policy(), identifiers, charge.cost(), charge.shadow()));
-			}
-		}
-		return this.request.withCharges(charges);
+		Map<Charge, List<Identifier>> rest = this.all.stream()
+			.filter((each) -> each.lease == null)
+			.collect(Collectors.groupingBy(Single::charge, LinkedHashMap::new,
+					Collectors.mapping(Single::identifier, Collectors.toList())));
+		return this.request.withCharges(rest.entrySet()
+			.stream()
+			.map((each) -> new Charge(each.getKey().policy(), each.getValue(), each.getKey().cost(),
+					each.getKey().shadow()))
+			.toList());
 	}
 
 	void decided(Decision rest) {
-		if (rest.source() == Source.STORE) {
-			forEach((at, charge, identifier) -> {
-				LeasedQuota quota = this.quotas[at];
-				if (quota != null && this.leases[at] == null) {
-					quota.decided(rest, charge.cost());
-				}
-			});
+		for (Single each : this.all) {
+			if (each.quota != null && each.lease == null && rest.source() == Source.STORE) {
+				each.quota.decided(rest, each.charge.cost());
+			}
 		}
 	}
 
@@ -109,7 +105,7 @@ final class LeasedRequest {
 	 * if the store has only decided charges in shadow mode.
 	 */
 	Decision decision(Decision rest) {
-		if (this.leased == 0 || rest.source() != Source.STORE) {
+		if (isOfStore() || rest.source() != Source.STORE) {
 			return rest;
 		}
 		return new Decision(rest.allowed(), statuses(rest.statuses()), rest.blockedFor(),
@@ -118,29 +114,19 @@ final class LeasedRequest {
 
 	private List<LimitStatus> statuses(List<LimitStatus> rest) {
 		List<LimitStatus> statuses = new ArrayList<>();
-		forEach((at, charge, identifier) -> {
-			Lease lease = this.leases[at];
-			if (lease != null) {
-				statuses.addAll(lease.statuses(charge.policy(), identifier, this.now));
-				return;
+		for (Single each : this.all) {
+			Policy policy = each.charge.policy();
+			if (each.lease != null) {
+				statuses.addAll(each.lease.statuses(policy, each.identifier, this.now));
+				continue;
 			}
 			for (LimitStatus status : rest) {
-				if (status.policy().equals(charge.policy()) && status.identifier().equals(identifier)) {
+				if (status.policy().equals(policy) && status.identifier().equals(each.identifier)) {
 					statuses.add(status);
 				}
 			}
-		});
-		return statuses;
-	}
-
-	private void forEach(Action action) {
-		int at = 0;
-		for (int c = 0; c < this.request.charges().size(); c++) {
-			Charge charge = this.request.charges().get(c);
-			for (int i = 0; i < charge.identifiers().size(); i++) {
-				action.accept(at++, charge, charge.identifiers().get(i));
-			}
 		}
+		return statuses;
 	}
 
 	/** Uses a cost, or finds the lease that has it; {@code null} if none has. */
@@ -148,13 +134,6 @@ final class LeasedRequest {
 	interface Use {
 
 		@Nullable Lease of(LeasedQuota quota, long cost, long now);
-
-	}
-
-	@FunctionalInterface
-	private interface Action {
-
-		void accept(int at, Charge charge, Identifier identifier);
 
 	}
 

@@ -1,5 +1,8 @@
 package io.github.ratelimit.lease;
 
+import java.util.ArrayDeque;
+import java.util.Deque;
+
 /**
  * How much of a quota was used lately: some totals of the past. Not safe for use by
  * several threads.
@@ -11,11 +14,12 @@ final class RecentUse {
 
 	private final long lease;
 
-	private final long[] times = new long[SAMPLES];
+	/** From the newest to the oldest. */
+	private final Deque<Sample> samples = new ArrayDeque<>();
 
-	private final long[] totals = new long[SAMPLES];
+	private record Sample(long time, long total) {
 
-	private long count;
+	}
 
 	RecentUse(long lease) {
 		this.lease = lease;
@@ -23,10 +27,11 @@ final class RecentUse {
 
 	/** Keeps the total of a time, unless there is one of about the same time. */
 	void sample(long now, long total) {
-		if (this.count == 0 || now - this.times[index(1)] >= this.lease / 4) {
-			this.count++;
-			this.times[index(1)] = now;
-			this.totals[index(1)] = total;
+		if (this.samples.isEmpty() || now - this.samples.getFirst().time >= this.lease / 4) {
+			this.samples.addFirst(new Sample(now, total));
+			if (this.samples.size() > SAMPLES) {
+				this.samples.removeLast();
+			}
 		}
 	}
 
@@ -35,12 +40,11 @@ final class RecentUse {
 	 */
 	long lately(long now, long total) {
 		long used = 0;
-		for (int ago = 1; ago <= Math.min(this.count, SAMPLES); ago++) {
-			long passed = now - this.times[index(ago)];
-			if (passed > this.lease + this.lease / 4) {
-				break;
+		for (Sample sample : this.samples) {
+			long passed = now - sample.time;
+			if (passed <= this.lease + this.lease / 4) {
+				used = scale(total - sample.total, this.lease, Math.max(this.lease, passed));
 			}
-			used = scale(total - this.totals[index(ago)], this.lease, Math.max(this.lease, passed));
 		}
 		return used;
 	}
@@ -50,17 +54,13 @@ final class RecentUse {
 	 * not too new.
 	 */
 	long expected(long now, long total, long time) {
-		for (int ago = 1; ago <= Math.min(this.count, SAMPLES); ago++) {
-			long passed = now - this.times[index(ago)];
+		for (Sample sample : this.samples) {
+			long passed = now - sample.time;
 			if (passed >= this.lease / 4) {
-				return scale(total - this.totals[index(ago)], time, passed);
+				return scale(total - sample.total, time, passed);
 			}
 		}
 		return Long.MAX_VALUE;
-	}
-
-	private int index(int ago) {
-		return Math.floorMod(this.count - ago, SAMPLES);
 	}
 
 	private static long scale(long used, long time, long passed) {

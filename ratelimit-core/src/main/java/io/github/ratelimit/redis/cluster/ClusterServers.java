@@ -10,6 +10,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -46,6 +47,8 @@ import redis.clients.jedis.util.JedisClusterCRC16;
 public final class ClusterServers implements Servers {
 
 	static final String THREAD = "ratelimit-cluster";
+
+	private static final Executor THREADS = BackgroundThread.each(THREAD);
 
 	private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -185,19 +188,11 @@ public final class ClusterServers implements Servers {
 		this.nodes.values().removeIf((node) -> !masters.contains(node.address) && left.add(node));
 		if (!left.isEmpty()) {
 			this.leaving.addAll(left);
-			boolean started = BackgroundThread.start(() -> {
-				Topology.parkNanos(GRACE_NANOS);
-				closeLeft(left);
-			}, THREAD);
-			if (!started) {
-				closeLeft(left);
-			}
+			CompletableFuture.delayedExecutor(GRACE_NANOS, TimeUnit.NANOSECONDS, THREADS).execute(() -> {
+				left.forEach(Node::close);
+				this.leaving.removeAll(left);
+			});
 		}
-	}
-
-	private void closeLeft(Collection<Node> left) {
-		left.forEach(Node::close);
-		this.leaving.removeAll(left);
 	}
 
 	/** A node has become unavailable, for a cause, or available. */
@@ -232,15 +227,9 @@ public final class ClusterServers implements Servers {
 		this.topology.awaitEnd();
 		CompletableFuture
 			.allOf(Stream.concat(this.nodes.values().stream(), this.leaving.stream())
-				.map((node) -> CompletableFuture.runAsync(node.server::disconnect, ClusterServers::start))
+				.map((node) -> CompletableFuture.runAsync(node.server::disconnect, THREADS))
 				.toArray(CompletableFuture[]::new))
 			.join();
-	}
-
-	private static void start(Runnable task) {
-		if (!BackgroundThread.start(task, THREAD)) {
-			task.run();
-		}
 	}
 
 	@Override

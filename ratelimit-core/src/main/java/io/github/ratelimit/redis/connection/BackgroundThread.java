@@ -1,5 +1,7 @@
 package io.github.ratelimit.redis.connection;
 
+import java.util.concurrent.Executor;
+
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -12,6 +14,18 @@ public final class BackgroundThread {
 	private static final Logger logger = LoggerFactory.getLogger(BackgroundThread.class);
 
 	private BackgroundThread() {
+	}
+
+	/**
+	 * Returns what runs each task on a thread of its own, or on that of the caller if
+	 * there can be no more.
+	 */
+	public static Executor each(String name) {
+		return (task) -> {
+			if (!start(task, name)) {
+				task.run();
+			}
+		};
 	}
 
 	/** Returns whether the thread was started; not if there can be no more threads. */

@@ -78,37 +78,36 @@ final class SentinelMaster {
 	private synchronized CompletableFuture<HostAndPort> ask() {
 		CompletableFuture<HostAndPort> asking = this.asking;
 		if (asking == null || asking.isDone()) {
-			CompletableFuture<HostAndPort> answer = new CompletableFuture<>();
-			this.asking = answer;
-			if (!BackgroundThread.start(() -> ask(answer), "ratelimit-sentinel-" + this.name)) {
-				ask(answer);
-			}
-			return answer;
+			asking = CompletableFuture.supplyAsync(this::askEach,
+					BackgroundThread.each("ratelimit-sentinel-" + this.name));
+			this.asking = asking;
 		}
 		return asking;
 	}
 
-	private void ask(CompletableFuture<HostAndPort> answer) {
-		Throwable failure = null;
-		for (HostAndPort sentinel : List.copyOf(this.sentinels)) {
-			try (Jedis jedis = new Jedis(sentinel, this.config)) {
-				List<String> found = jedis.sentinelGetMasterAddrByName(this.name);
-				if (found != null) {
-					HostAndPort named = new HostAndPort(found.get(0), Integer.parseInt(found.get(1)));
-					this.master = named;
-					this.asked = System.nanoTime();
-					answer.complete(named);
-					return;
+	private HostAndPort askEach() {
+		JedisException failure = new JedisException("There is no sentinel");
+		try {
+			for (HostAndPort sentinel : List.copyOf(this.sentinels)) {
+				try (Jedis jedis = new Jedis(sentinel, this.config)) {
+					List<String> found = jedis.sentinelGetMasterAddrByName(this.name);
+					if (found != null) {
+						HostAndPort named = new HostAndPort(found.get(0), Integer.parseInt(found.get(1)));
+						this.master = named;
+						return named;
+					}
+					failure = new JedisException("The sentinel %s does not know the master".formatted(sentinel));
 				}
-				failure = new JedisException("The sentinel %s does not know the master".formatted(sentinel));
+				catch (Throwable ex) {
+					failure = (ex instanceof JedisException jedis) ? jedis : new JedisException("It could not be asked", ex);
+				}
+				preferOther();
 			}
-			catch (Throwable ex) {
-				failure = ex;
-			}
-			preferOther();
+			throw failure;
 		}
-		this.asked = System.nanoTime();
-		answer.completeExceptionally((failure != null) ? failure : new JedisException("There is no sentinel"));
+		finally {
+			this.asked = System.nanoTime();
+		}
 	}
 
 	/** Asks again, and another sentinel first, because this one may be wrong. */
