@@ -12,8 +12,14 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.SlidingWindow;
+import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
+import io.github.ratelimit.algorithm.TokenBucket;
 import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.spring.policy.Mode;
 import org.jspecify.annotations.Nullable;
@@ -116,6 +122,30 @@ public record PolicySettings(@Option(withoutLimits = true) @DefaultValue List<St
 	/** Returns the cost of a request on one of the paths. */
 	public long costOfPaths() {
 		return (this.cost != null) ? this.cost : 1;
+	}
+
+	/** Returns the expressions on requests that are set. */
+	public Stream<String> expressions() {
+		return Stream.of(this.when, this.unless).filter(Objects::nonNull);
+	}
+
+	/**
+	 * Returns an algorithm with its options that are set.
+	 * @param algorithm an algorithm that has all of them
+	 */
+	Algorithm withOptions(Algorithm algorithm) {
+		if (algorithm instanceof FixedWindow window) {
+			return new FixedWindow(or(this.retain, window.retain()), or(this.zone, window.zone()));
+		}
+		if (algorithm instanceof SlidingWindowCounter counter) {
+			return new SlidingWindowCounter(or(this.previousWeight, counter.previousWeight()),
+					or(this.rounding, counter.rounding()));
+		}
+		return (algorithm instanceof SlidingWindow) ? new SlidingWindow(this.precision) : new TokenBucket(this.burst);
+	}
+
+	static <T> T or(@Nullable T value, T standard) {
+		return (value != null) ? value : standard;
 	}
 
 	/**
