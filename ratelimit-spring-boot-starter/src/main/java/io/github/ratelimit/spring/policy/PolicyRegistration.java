@@ -158,6 +158,16 @@ public abstract class PolicyRegistration {
 		return set("unit", unit);
 	}
 
+	/**
+	 * Sets the metadata that a log keeps with each request. The policy must have the
+	 * algorithm {@code sliding-log}.
+	 * @param expression an expression over {@code #request}, {@code #query} and
+	 * {@code #principal}
+	 */
+	public PolicyRegistration metadata(String expression) {
+		return set("metadata", expression);
+	}
+
 	/** Sets whether denied requests count as well. */
 	public PolicyRegistration countDenied(boolean countDenied) {
 		return set("count-denied", countDenied);

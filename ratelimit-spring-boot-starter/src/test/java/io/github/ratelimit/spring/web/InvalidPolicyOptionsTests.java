@@ -60,6 +60,10 @@ class InvalidPolicyOptionsTests {
 					policies.api.unless=#request.isUserInRole('ADMIN')       | policies.api.unless  | must not use the user
 					policies.api.when=true                                   | policies.api.when    | Invalid condition (true): must use #request or #query, or it would be the same for all requests.
 					policies.api.when=#request.method                        | policies.api.when    | Invalid condition (#request.method): must be true or false, but is a String.
+					policies.api.algorithm=sliding-log;policies.api.metadata='web' | policies.api.metadata | Invalid expression ('web'): must use #request, #query or #principal, or it would be the same for everybody.
+					policies.api.algorithm=sliding-log;policies.api.metadata=#request.reader | policies.api.metadata | Invalid expression (#request.reader): reader reads the body
+					policies.api.algorithm=sliding-log;policies.api.limits=1001/d;policies.api.metadata=#request.method | policies.api.limits | 1000
+					policies.api.metadata=#request.method                    | policies.api.metadata | Is an option of sliding-log, but the algorithm of this policy is sliding-window: change the algorithm, or remove the option.
 					rejection.status=399                                     | rejection.status     | Must be from 400 to 599
 					rejection.status=600                                     | rejection.status     | Must be from 400 to 599
 					rejection.type=not a uri                                 | rejection.type       | Invalid type (not a uri): must be a URI, such as https://example.com/problems/quota.
