@@ -155,7 +155,8 @@ public final class PolicyReader {
 		List<Limit> limits = readEach(property(name, ".limits"), settings.limits(), Limit::parse);
 		Algorithm algorithm = algorithms.read(name, settings, limits, defaults.algorithm());
 		Policy policy = read(property(name, ".limits"), settings.limits(),
-				() -> new Policy(name, algorithm, limits, PolicySettings.or(settings.countDenied(), defaults.countDenied())))
+				() -> new Policy(name, algorithm, limits,
+						PolicySettings.or(settings.countDenied(), defaults.countDenied())))
 			.withPenalty(readPenalty(property(name, ".penalty"), settings.penalty(), identifiers, missing));
 		Duration lease = settings.lease();
 		return (lease != null) ? read(property(name, ".lease"), lease, () -> policy.withLease(lease)) : policy;
@@ -178,7 +179,8 @@ public final class PolicyReader {
 			if (missing instanceof MissingIdentifier.Fallback other) {
 				requireApart(List.of(other.identifier()));
 			}
-			return new Penalty(after, within, block, PolicySettings.or(settings.upTo(), block), settings.mode() == Mode.SHADOW);
+			return new Penalty(after, within, block, PolicySettings.or(settings.upTo(), block),
+					settings.mode() == Mode.SHADOW);
 		});
 	}
 
@@ -246,7 +248,8 @@ public final class PolicyReader {
 				return;
 			}
 			require(isDefault ? DEFAULTS + "algorithm" : property(name, ".algorithm"),
-					PolicySettings.or((settings == null) ? null : isDefault ? this.defaults.algorithm() : settings.algorithm(),
+					PolicySettings.or(
+							(settings == null) ? null : isDefault ? this.defaults.algorithm() : settings.algorithm(),
 							all.algorithm().name()),
 					(algorithm) -> policy.policies()
 						.forEach((each) -> limiter.requireSupported(each.withPenalty(null).withLease(null))));

@@ -36,9 +36,10 @@ import org.springframework.context.ConfigurableApplicationContext;
 /**
  * Asks Redis before the first request does. While other beans are created, it connects,
  * loads classes and composes a script for each configured policy; the start waits for it
- * for at most two seconds. Policies that are decided together, or in parts, need more scripts later. The
- * start fails only if the server turns out to be a node of a cluster, or a sentinel. Once
- * the application is ready, a warning is logged if Redis cannot be used.
+ * for at most two seconds. Policies that are decided together, or in parts, need more
+ * scripts later. The start fails only if the server turns out to be a node of a cluster,
+ * or a sentinel. Once the application is ready, a warning is logged if Redis cannot be
+ * used.
  */
 final class RedisCheck
 		implements InitializingBean, SmartInitializingSingleton, ApplicationListener<ApplicationReadyEvent> {

@@ -84,8 +84,8 @@ public final class RequestMetadata implements RateLimiterDecorator {
 			}
 		}
 		String metadata = String.join("; ", texts);
-		return texts.isEmpty() ? request : request.withMetadata(
-				metadata.substring(0, Math.min(metadata.length(), RateLimitRequest.MAX_METADATA_LENGTH)));
+		return texts.isEmpty() ? request : request
+			.withMetadata(metadata.substring(0, Math.min(metadata.length(), RateLimitRequest.MAX_METADATA_LENGTH)));
 	}
 
 	private @Nullable String text(String policy, RequestExpression expression, HttpServletRequest request) {
