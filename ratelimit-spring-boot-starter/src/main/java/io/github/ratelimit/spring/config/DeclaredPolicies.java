@@ -40,12 +40,11 @@ public final class DeclaredPolicies {
 
 	private static final Logger logger = LoggerFactory.getLogger(DeclaredPolicies.class);
 
-	private final Map<String, Algorithm> algorithms = new HashMap<>();
+	/** Algorithms and conditions, by what the properties have instead. */
+	private final Map<String, Object> objects = new HashMap<>();
 
 	/** The algorithms that are objects, by the name of their policy. */
 	private final Map<String, Algorithm> ofPolicies = new HashMap<>();
-
-	private final Map<String, Predicate<HttpServletRequest>> conditions = new HashMap<>();
 
 	/**
 	 * Adds the policies of all beans to the environment.
@@ -64,12 +63,13 @@ public final class DeclaredPolicies {
 			Registry registry = new Registry(bean, declaring);
 			registry.read(beans.getBean(bean, RateLimitPoliciesCustomizer.class)).forEach((name, policy) -> {
 				policy.properties().forEach((property, value) -> {
-					String full = MapKeys.element("ratelimit.policies", name) + "." + property;
+					String full = PolicyRegistration.element("ratelimit.policies", name) + "." + property;
 					properties.put(full, value);
 					origins.put(full, origin);
 				});
+				this.objects.putAll(policy.objects());
 				if (policy.properties().get("algorithm") instanceof String algorithm) {
-					this.ofPolicies.put(name, Objects.requireNonNull(this.algorithms.get(algorithm)));
+					this.ofPolicies.put(name, (Algorithm) Objects.requireNonNull(this.objects.get(algorithm)));
 				}
 				replaced.addAll(replaced(name, policy, environment));
 			});
@@ -83,7 +83,7 @@ public final class DeclaredPolicies {
 		}
 	}
 
-	private Set<String> replaced(String name, DeclaredPolicy policy, Environment environment) {
+	private Set<String> replaced(String name, PolicyRegistration policy, Environment environment) {
 		Set<String> options = policy.properties()
 			.keySet()
 			.stream()
@@ -97,7 +97,7 @@ public final class DeclaredPolicies {
 				.filter((option) -> PolicySettings.option(option).algorithm().equals(algorithm.name()))
 				.forEach(options::add);
 		}
-		String prefix = MapKeys.element("ratelimit.policies", name) + ".";
+		String prefix = PolicyRegistration.element("ratelimit.policies", name) + ".";
 		options.removeIf((option) -> !isSet(ConfigurationPropertyName.adapt(prefix + option, '.'),
 				!policy.properties().containsKey(option), environment));
 		return options.stream()
@@ -121,14 +121,9 @@ public final class DeclaredPolicies {
 		return source.getUnderlyingSource() instanceof Source;
 	}
 
-	/** Returns whether a name can be an element of the name of a property. */
-	static boolean canBeProperty(String name) {
-		return name.indexOf('[') < 0 && name.indexOf(']') < 0;
-	}
-
 	/** Returns an algorithm that a policy has as an object; {@code null} if none. */
 	@Nullable Algorithm algorithm(String name) {
-		return this.algorithms.get(name);
+		return (this.objects.get(name) instanceof Algorithm algorithm) ? algorithm : null;
 	}
 
 	/** Returns the algorithm that a policy has as an object; {@code null} if none. */
@@ -139,14 +134,16 @@ public final class DeclaredPolicies {
 	/**
 	 * Returns a condition that a policy has as an object; {@code null} if it is a text.
 	 */
+	@SuppressWarnings("unchecked")
 	public @Nullable Predicate<HttpServletRequest> condition(String name) {
-		return this.conditions.get(name);
+		return (this.objects.get(name) instanceof Predicate<?> condition) ? (Predicate<HttpServletRequest>) condition
+				: null;
 	}
 
 	/** The policies of one bean. */
-	private final class Registry implements PolicyRegistry {
+	private static final class Registry implements PolicyRegistry {
 
-		private final Map<String, DeclaredPolicy> policies = new LinkedHashMap<>();
+		private final Map<String, PolicyRegistration> policies = new LinkedHashMap<>();
 
 		private final String bean;
 
@@ -161,7 +158,7 @@ public final class DeclaredPolicies {
 			this.declaring = declaring;
 		}
 
-		Map<String, DeclaredPolicy> read(RateLimitPoliciesCustomizer customizer) {
+		Map<String, PolicyRegistration> read(RateLimitPoliciesCustomizer customizer) {
 			try {
 				customizer.customize(this);
 				this.place = "";
@@ -184,7 +181,7 @@ public final class DeclaredPolicies {
 		public PolicyRegistration add(String name) {
 			this.place = "";
 			Policy.requireName(name);
-			if (!canBeProperty(name)) {
+			if (name.indexOf('[') >= 0 || name.indexOf(']') >= 0) {
 				throw new IllegalArgumentException("Invalid policy name (%s): must have no brackets.".formatted(name));
 			}
 			String other = this.declaring.putIfAbsent(name, this.bean);
@@ -194,8 +191,7 @@ public final class DeclaredPolicies {
 							.formatted(name, other));
 			}
 			this.place = "policy '%s': ".formatted(name);
-			DeclaredPolicy policy = new DeclaredPolicy(this.bean + "." + name, DeclaredPolicies.this.algorithms,
-					DeclaredPolicies.this.conditions);
+			PolicyRegistration policy = new PolicyRegistration(this.bean + "." + name);
 			this.policies.put(name, policy);
 			return policy;
 		}

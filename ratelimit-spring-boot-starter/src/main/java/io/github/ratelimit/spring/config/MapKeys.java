@@ -130,11 +130,6 @@ final class MapKeys {
 				: element.toLowerCase(Locale.ROOT).replaceAll("[-_]", "");
 	}
 
-	/** Returns the name of an element of a map in a source, where it stays as it is. */
-	static String element(String map, String key) {
-		return map + (UNCHANGED.matcher(key).matches() ? "." + key : "[" + key + "]");
-	}
-
 	/** Returns a map without the keys of variables that a file spells differently. */
 	Map<?, ?> withoutVariables(ConfigurationPropertyName name, Map<?, ?> map) {
 		if (this.variables.isEmpty()) {

@@ -12,9 +12,6 @@ import java.util.stream.Stream;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.algorithm.Algorithms;
-import io.github.ratelimit.algorithm.FixedWindow;
-import io.github.ratelimit.algorithm.SlidingWindow;
-import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.algorithm.TokenBucket;
 import io.github.ratelimit.spring.decide.NearestNames;
 import org.jspecify.annotations.Nullable;
@@ -168,23 +165,7 @@ public final class NamedAlgorithms {
 		}
 		boolean one = set.size() == 1;
 		return PolicyReader.read(one ? prefix + "." + set.keySet().iterator().next() : prefix,
-				one ? set.values().iterator().next() : set, () -> supporting(limits, withOptions(algorithm, settings)));
-	}
-
-	private static Algorithm withOptions(Algorithm algorithm, PolicySettings settings) {
-		if (algorithm instanceof FixedWindow window) {
-			return new FixedWindow(or(settings.retain(), window.retain()), or(settings.zone(), window.zone()));
-		}
-		if (algorithm instanceof SlidingWindowCounter counter) {
-			return new SlidingWindowCounter(or(settings.previousWeight(), counter.previousWeight()),
-					or(settings.rounding(), counter.rounding()));
-		}
-		return (algorithm instanceof SlidingWindow) ? new SlidingWindow(settings.precision())
-				: new TokenBucket(settings.burst());
-	}
-
-	private static <T> T or(@Nullable T value, T standard) {
-		return (value != null) ? value : standard;
+				one ? set.values().iterator().next() : set, () -> supporting(limits, settings.withOptions(algorithm)));
 	}
 
 	private static Algorithm supporting(List<Limit> limits, Algorithm algorithm) {

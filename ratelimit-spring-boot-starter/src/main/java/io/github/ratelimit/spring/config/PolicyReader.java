@@ -110,18 +110,14 @@ public final class PolicyReader {
 	private static Enforcement readEnforcement(String policy, PolicySettings settings, Enforcement defaults) {
 		String missing = settings.missingIdentifier();
 		String condition = settings.countWhen();
-		return new Enforcement(or(settings.mode(), defaults.mode()),
-				or(settings.onStoreFailure(), defaults.onStoreFailure()),
+		return new Enforcement(PolicySettings.or(settings.mode(), defaults.mode()),
+				PolicySettings.or(settings.onStoreFailure(), defaults.onStoreFailure()),
 				(condition != null)
 						? read(property(policy, ".count-when"), condition, () -> ResponseCondition.parse(condition))
 						: null,
 				(missing != null)
 						? read(property(policy, ".missing-identifier"), missing, () -> MissingIdentifier.parse(missing))
 						: defaults.missing());
-	}
-
-	private static <T> T or(@Nullable T value, T standard) {
-		return (value != null) ? value : standard;
 	}
 
 	/** Returns the policy of concurrent calls; {@code null} if they are not limited. */
@@ -134,7 +130,7 @@ public final class PolicyReader {
 			}
 			return null;
 		}
-		Duration present = or(lease, ConcurrentLimit.DEFAULT_LEASE);
+		Duration present = PolicySettings.or(lease, ConcurrentLimit.DEFAULT_LEASE);
 		require(property(name, ".concurrent"), most, ConcurrentLimit::requireNumber);
 		require(property(name, ".concurrent-lease"), present, ConcurrentLimit::requireLease);
 		return settings.limits().isEmpty() ? ConcurrentLimit.alone(name, most, present)
@@ -159,7 +155,8 @@ public final class PolicyReader {
 		List<Limit> limits = readEach(property(name, ".limits"), settings.limits(), Limit::parse);
 		Algorithm algorithm = algorithms.read(name, settings, limits, defaults.algorithm());
 		Policy policy = read(property(name, ".limits"), settings.limits(),
-				() -> new Policy(name, algorithm, limits, or(settings.countDenied(), defaults.countDenied())))
+				() -> new Policy(name, algorithm, limits,
+						PolicySettings.or(settings.countDenied(), defaults.countDenied())))
 			.withPenalty(readPenalty(property(name, ".penalty"), settings.penalty(), identifiers, missing));
 		Duration lease = settings.lease();
 		return (lease != null) ? read(property(name, ".lease"), lease, () -> policy.withLease(lease)) : policy;
@@ -182,7 +179,8 @@ public final class PolicyReader {
 			if (missing instanceof MissingIdentifier.Fallback other) {
 				requireApart(List.of(other.identifier()));
 			}
-			return new Penalty(after, within, block, or(settings.upTo(), block), settings.mode() == Mode.SHADOW);
+			return new Penalty(after, within, block, PolicySettings.or(settings.upTo(), block),
+					settings.mode() == Mode.SHADOW);
 		});
 	}
 
@@ -250,7 +248,8 @@ public final class PolicyReader {
 				return;
 			}
 			require(isDefault ? DEFAULTS + "algorithm" : property(name, ".algorithm"),
-					or((settings == null) ? null : isDefault ? this.defaults.algorithm() : settings.algorithm(),
+					PolicySettings.or(
+							(settings == null) ? null : isDefault ? this.defaults.algorithm() : settings.algorithm(),
 							all.algorithm().name()),
 					(algorithm) -> policy.policies()
 						.forEach((each) -> limiter.requireSupported(each.withPenalty(null).withLease(null))));

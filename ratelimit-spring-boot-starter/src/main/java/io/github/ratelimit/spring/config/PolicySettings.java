@@ -12,8 +12,15 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.algorithm.SlidingWindow;
+import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
+import io.github.ratelimit.algorithm.TokenBucket;
 import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.spring.policy.Mode;
 import org.jspecify.annotations.Nullable;
@@ -70,6 +77,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * sliding-window-counter
  * @param rounding rounding of the estimate; an option of sliding-window-counter
  * @param burst maximum number of tokens; an option of token-bucket
+ * @param metadata expression on the request whose text is kept with it, such as
+ * #request.getHeader('User-Agent') or #principal?.name, up to 256 characters; an option
+ * of sliding-log
  * @param lease time for which each instance takes a part of the quota in advance, to
  * decide busy identifiers in memory, from 100ms to 1m; needs fixed-window or
  * first-request-window, and scripting. Default: every request is decided in the store
@@ -97,7 +107,9 @@ public record PolicySettings(@Option(withoutLimits = true) @DefaultValue List<St
 		@Option(algorithm = "sliding-window") @Nullable Duration precision,
 		@Option(algorithm = "sliding-window-counter") @Nullable Double previousWeight,
 		@Option(algorithm = "sliding-window-counter") @Nullable Rounding rounding,
-		@Option(algorithm = "token-bucket") @Nullable Long burst, @Option @Nullable Duration lease) {
+		@Option(algorithm = "token-bucket") @Nullable Long burst,
+		@Option(algorithm = "sliding-log", restart = true, web = true) @Nullable String metadata,
+		@Option @Nullable Duration lease) {
 
 	private static final Map<String, Option> OPTIONS = SetOptions.parameters(PolicySettings.class)
 		.collect(Collectors.toMap(SetOptions::name, (option) -> option.getAnnotation(Option.class),
@@ -116,6 +128,33 @@ public record PolicySettings(@Option(withoutLimits = true) @DefaultValue List<St
 	/** Returns the cost of a request on one of the paths. */
 	public long costOfPaths() {
 		return (this.cost != null) ? this.cost : 1;
+	}
+
+	/** Returns the expressions on requests that are set. */
+	public Stream<String> expressions() {
+		return Stream.of(this.when, this.unless, this.metadata).filter(Objects::nonNull);
+	}
+
+	/**
+	 * Returns an algorithm with its options that are set.
+	 * @param algorithm an algorithm that has all of them
+	 */
+	Algorithm withOptions(Algorithm algorithm) {
+		if (algorithm instanceof FixedWindow window) {
+			return new FixedWindow(or(this.retain, window.retain()), or(this.zone, window.zone()));
+		}
+		if (algorithm instanceof SlidingWindowCounter counter) {
+			return new SlidingWindowCounter(or(this.previousWeight, counter.previousWeight()),
+					or(this.rounding, counter.rounding()));
+		}
+		if (algorithm instanceof SlidingLog) {
+			return new SlidingLog(true);
+		}
+		return (algorithm instanceof SlidingWindow) ? new SlidingWindow(this.precision) : new TokenBucket(this.burst);
+	}
+
+	static <T> T or(@Nullable T value, T standard) {
+		return (value != null) ? value : standard;
 	}
 
 	/**

@@ -1,8 +1,13 @@
 package io.github.ratelimit.spring.policy;
 
 import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
@@ -25,7 +30,39 @@ import org.jspecify.annotations.Nullable;
  *
  * @since 0.1
  */
-public abstract class PolicyRegistration {
+public final class PolicyRegistration {
+
+	/** What Spring Boot does not change if it is not in brackets. */
+	private static final Pattern UNCHANGED = Pattern.compile("\\w[\\w-]*");
+
+	private final String id;
+
+	private final Map<String, Object> properties = new LinkedHashMap<>();
+
+	private final Map<String, Object> objects = new LinkedHashMap<>();
+
+	private int routes;
+
+	/**
+	 * Creates a policy without properties.
+	 * @param id names the policy among all that are declared
+	 */
+	public PolicyRegistration(String id) {
+		this.id = id;
+	}
+
+	/** Returns the properties, by their names below that of the policy. */
+	public Map<String, Object> properties() {
+		return Collections.unmodifiableMap(this.properties);
+	}
+
+	/**
+	 * Returns the algorithm and the conditions that are no values of properties, by the
+	 * names that the properties have instead.
+	 */
+	public Map<String, Object> objects() {
+		return Collections.unmodifiableMap(this.objects);
+	}
 
 	/**
 	 * Sets the limits, which are all enforced together.
@@ -60,14 +97,26 @@ public abstract class PolicyRegistration {
 	}
 
 	/** Sets how identifiers are blocked that are denied too often. */
-	public abstract PolicyRegistration penalty(Penalty penalty);
+	public PolicyRegistration penalty(Penalty penalty) {
+		remove("penalty");
+		put("penalty.after", penalty.after());
+		put("penalty.within", penalty.within());
+		put("penalty.block", penalty.block());
+		if (!penalty.upTo().equals(penalty.block())) {
+			// As long as the block is the default, also if that is replaced.
+			put("penalty.up-to", penalty.upTo());
+		}
+		return penalty.shadow() ? put("penalty.mode", Mode.SHADOW) : this;
+	}
 
 	/**
 	 * Sets the algorithm, with its options.
 	 * @param algorithm one of the library, such as {@code new TokenBucket(100L)}, or one
 	 * of the application
 	 */
-	public abstract PolicyRegistration algorithm(Algorithm algorithm);
+	public PolicyRegistration algorithm(Algorithm algorithm) {
+		return set("algorithm", "%s of %s".formatted(algorithm.name(), this.id), algorithm);
+	}
 
 	/**
 	 * Sets the identifiers, each with its own count.
@@ -116,7 +165,15 @@ public abstract class PolicyRegistration {
 	 * @param cost the cost of a request, 0 or more
 	 * @param patterns at least one path pattern, such as {@code POST /user/**}
 	 */
-	public abstract PolicyRegistration route(long cost, String... patterns);
+	public PolicyRegistration route(long cost, String... patterns) {
+		String route = "routes[" + this.routes++ + "]";
+		put(route + ".cost", cost);
+		if (patterns.length > 0) {
+			// One value: Spring Boot refuses paths[0] of a route that is replaced.
+			this.properties.put(route + ".paths", List.of(patterns));
+		}
+		return this;
+	}
 
 	/**
 	 * Sets the condition under which the policy applies to a request.
@@ -133,7 +190,9 @@ public abstract class PolicyRegistration {
 	 * @param condition returns whether the policy applies; the body of the request must
 	 * not be read
 	 */
-	public abstract PolicyRegistration when(Predicate<HttpServletRequest> condition);
+	public PolicyRegistration when(Predicate<HttpServletRequest> condition) {
+		return set("when", "@%s.when".formatted(this.id), condition);
+	}
 
 	/**
 	 * Sets the condition under which the policy does not apply to a request.
@@ -148,7 +207,9 @@ public abstract class PolicyRegistration {
 	 * are those of {@link #when(Predicate)}.
 	 * @param condition returns whether the policy does not apply
 	 */
-	public abstract PolicyRegistration unless(Predicate<HttpServletRequest> condition);
+	public PolicyRegistration unless(Predicate<HttpServletRequest> condition) {
+		return set("unless", "@%s.unless".formatted(this.id), condition);
+	}
 
 	/**
 	 * Sets the unit of the quotas.
@@ -156,6 +217,16 @@ public abstract class PolicyRegistration {
 	 */
 	public PolicyRegistration unit(String unit) {
 		return set("unit", unit);
+	}
+
+	/**
+	 * Sets the metadata that a log keeps with each request. The policy must have the
+	 * algorithm {@code sliding-log}.
+	 * @param expression an expression over {@code #request}, {@code #query} and
+	 * {@code #principal}
+	 */
+	public PolicyRegistration metadata(String expression) {
+		return set("metadata", expression);
 	}
 
 	/** Sets whether denied requests count as well. */
@@ -212,21 +283,57 @@ public abstract class PolicyRegistration {
 		return addPlan(name, List.of(), null, true);
 	}
 
-	/**
-	 * Sets an option.
-	 * @param option the name of the property
-	 * @param value its value, of the type of the property
-	 */
-	protected abstract PolicyRegistration set(String option, Object value);
+	private PolicyRegistration set(String option, Object value) {
+		Objects.requireNonNull(value, option);
+		remove(option);
+		return put(option, value);
+	}
+
+	/** Sets an option to the name of an object. */
+	private PolicyRegistration set(String option, String name, Object value) {
+		this.objects.put(name, Objects.requireNonNull(value, option));
+		return set(option, name);
+	}
+
+	private void remove(String option) {
+		this.properties.keySet()
+			.removeIf((name) -> name.equals(option) || name.startsWith(option + "[") || name.startsWith(option + "."));
+	}
+
+	private PolicyRegistration put(String name, Object value) {
+		if (value instanceof List<?> list) {
+			for (int i = 0; i < list.size(); i++) {
+				this.properties.put(name + "[" + i + "]", list.get(i));
+			}
+		}
+		else {
+			this.properties.put(name, value);
+		}
+		return this;
+	}
+
+	private PolicyRegistration addPlan(String name, List<String> limits, @Nullable Long burst, boolean unlimited) {
+		if (name.isBlank() || name.indexOf('[') >= 0 || name.indexOf(']') >= 0) {
+			throw new IllegalArgumentException(
+					"Invalid name of a plan (%s): must not be blank, and have no brackets.".formatted(name));
+		}
+		String plan = element("plans", name);
+		remove(plan);
+		put(plan + ".limits", limits);
+		if (burst != null) {
+			put(plan + ".burst", burst);
+		}
+		return put(plan + ".unlimited", unlimited);
+	}
 
 	/**
-	 * Adds a plan.
-	 * @param name the name of the plan
-	 * @param limits the limits of its users
-	 * @param burst the maximum number of tokens; {@code null} for that of the policy
-	 * @param unlimited whether its users are not limited
+	 * Returns the name of an element of a map of properties.
+	 * @param map the name of the map
+	 * @param key the key, without brackets, which stays as it is
+	 * @return the name, with the key in brackets if it would be changed otherwise
 	 */
-	protected abstract PolicyRegistration addPlan(String name, List<String> limits, @Nullable Long burst,
-			boolean unlimited);
+	public static String element(String map, String key) {
+		return map + (UNCHANGED.matcher(key).matches() ? "." + key : "[" + key + "]");
+	}
 
 }

@@ -30,6 +30,7 @@ import io.github.ratelimit.spring.web.identify.AccessLists;
 import io.github.ratelimit.spring.web.identify.IdentifierReader;
 import io.github.ratelimit.spring.web.identify.RequestConditions;
 import io.github.ratelimit.spring.web.identify.RequestIdentifiers;
+import io.github.ratelimit.spring.web.identify.RequestMetadata;
 import io.github.ratelimit.spring.web.identify.UserPlans;
 import io.github.ratelimit.spring.web.path.LimitedPaths;
 import io.github.ratelimit.spring.web.path.LimitedPathsReader;
@@ -56,6 +57,7 @@ import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 import org.springframework.security.web.FilterChainProxy;
 import org.springframework.web.context.WebApplicationContext;
+import org.springframework.web.context.request.ServletRequestAttributes;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
@@ -109,6 +111,14 @@ public final class RateLimitWebAutoConfiguration {
 	@Bean
 	RequestConditions rateLimitRequestConditions(RateLimitProperties properties, DeclaredPolicies declared) {
 		return new RequestConditions(properties.policies(), declared::condition);
+	}
+
+	@Bean
+	RequestMetadata rateLimitRequestMetadata(RateLimitProperties properties) {
+		return new RequestMetadata(properties.policies(), () -> {
+			ServletRequestAttributes served = RateLimitExceededFilter.currentRequest();
+			return (served != null) ? served.getRequest() : null;
+		});
 	}
 
 	@Bean

@@ -106,6 +106,8 @@ class DeclaredPoliciesTests {
 				declaration("when=#request.secure;unless=#request.asyncStarted",
 						(policy) -> policy.when("#request.secure").unless("#request.asyncStarted")),
 				declaration("unit=bytes", (policy) -> policy.unit("bytes")),
+				declaration("algorithm=sliding-log;metadata=#request.method",
+						(policy) -> policy.algorithm(new SlidingLog()).metadata("#request.method")),
 				declaration("count-denied=true", (policy) -> policy.countDenied(true)),
 				declaration("mode=shadow", (policy) -> policy.mode(Mode.SHADOW)),
 				declaration("on-store-failure=deny", (policy) -> policy.onStoreFailure(OnStoreFailure.DENY)),

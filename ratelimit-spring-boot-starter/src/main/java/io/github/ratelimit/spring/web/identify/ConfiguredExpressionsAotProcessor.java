@@ -3,8 +3,6 @@ package io.github.ratelimit.spring.web.identify;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.stream.Stream;
 
 import io.github.ratelimit.spring.expression.ExpressionHints;
 import io.github.ratelimit.spring.config.PolicySettings;
@@ -51,8 +49,7 @@ class ConfiguredExpressionsAotProcessor implements BeanFactoryInitializationAotP
 			.orElse(Map.of())
 			.values()
 			.stream()
-			.flatMap((policy) -> Stream.of(policy.when(), policy.unless()))
-			.filter(Objects::nonNull)
+			.flatMap(PolicySettings::expressions)
 			.forEach(expressions::add);
 		if (expressions.isEmpty()) {
 			return null;
