@@ -35,8 +35,8 @@ final class CachedRateLimiter extends DelegatingRateLimiter {
 	 * dropped
 	 * @param maxAge returns how long denials of a policy are kept at most
 	 */
-	CachedRateLimiter(RateLimiter store, DenialMemory memory, boolean answers,
-			Function<Policy, Duration> maxAge, DenialCounts counts) {
+	CachedRateLimiter(RateLimiter store, DenialMemory memory, boolean answers, Function<Policy, Duration> maxAge,
+			DenialCounts counts) {
 		super(store);
 		this.memory = memory;
 		this.answers = answers;

@@ -204,8 +204,7 @@ final class DenialMemory {
 				}
 			}
 			if (decision.blockedFor() != null) {
-				DenialMemory.this.blocks.put(this.charges,
-						new Block(decision.blockedFor(), this.since, this.changes));
+				DenialMemory.this.blocks.put(this.charges, new Block(decision.blockedFor(), this.since, this.changes));
 			}
 		}
 

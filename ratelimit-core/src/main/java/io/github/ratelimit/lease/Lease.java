@@ -95,7 +95,9 @@ final class Lease {
 		return windows().equals(other.windows()) && !windows().isEmpty();
 	}
 
-	/** Returns when the windows end, by the clock of the store; none if that is unknown. */
+	/**
+	 * Returns when the windows end, by the clock of the store; none if that is unknown.
+	 */
 	private List<Instant> windows() {
 		Instant at = reservedAt();
 		return (at != null) ? counted().stream().map((status) -> at.plus(status.resetAfter())).toList() : List.of();

@@ -16,8 +16,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
 
 /**
- * The sample application with some wrong configurations: what it prints is enough
- * to correct it. Each row is the configuration below {@code ratelimit}, separated by
+ * The sample application with some wrong configurations: what it prints is enough to
+ * correct it. Each row is the configuration below {@code ratelimit}, separated by
  * semicolons, then the property, the value, the rule, and what to do.
  */
 @ExtendWith(OutputCaptureExtension.class)
@@ -62,11 +62,10 @@ class StartFailureIT {
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|',
-			textBlock = """
-					policies.a.path=/a            | Did you mean 'ratelimit.policies.a.paths'?
-					header.styles=draft           | Did you mean 'ratelimit.headers.styles'?
-					""")
+	@CsvSource(delimiter = '|', textBlock = """
+			policies.a.path=/a            | Did you mean 'ratelimit.policies.a.paths'?
+			header.styles=draft           | Did you mean 'ratelimit.headers.styles'?
+			""")
 	void unknownPropertyIsExplained(String configuration, String action, CapturedOutput output) {
 		start("policies.a.limits=1/m;" + configuration);
 		assertThat(analysis(output)).containsIgnoringCase("There is no property 'ratelimit.")
@@ -79,8 +78,8 @@ class StartFailureIT {
 		List<String> arguments = new ArrayList<>(List.of("--server.port=0", "--server.address=127.0.0.1",
 				"--spring.main.banner-mode=off", "--ratelimit.redis.host=127.0.0.1"));
 		Stream.of(configuration.split(";")).map((property) -> "--ratelimit." + property).forEach(arguments::add);
-		assertThatException().isThrownBy(
-				() -> SpringApplication.run(SampleApplication.class, arguments.toArray(String[]::new)).close());
+		assertThatException()
+			.isThrownBy(() -> SpringApplication.run(SampleApplication.class, arguments.toArray(String[]::new)).close());
 	}
 
 	private static String analysis(CapturedOutput output) {

@@ -99,7 +99,8 @@ final class SentinelMaster {
 					failure = new JedisException("The sentinel %s does not know the master".formatted(sentinel));
 				}
 				catch (Throwable ex) {
-					failure = (ex instanceof JedisException jedis) ? jedis : new JedisException("It could not be asked", ex);
+					failure = (ex instanceof JedisException jedis) ? jedis
+							: new JedisException("It could not be asked", ex);
 				}
 				preferOther();
 			}

@@ -44,7 +44,8 @@ class CorsIT extends CorsApplications {
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { WithMvc.class, WithFilter.class, WithEarlyFilter.class, SecurityWithSource.class, SecurityWithMvc.class })
+	@ValueSource(classes = { WithMvc.class, WithFilter.class, WithEarlyFilter.class, SecurityWithSource.class,
+			SecurityWithMvc.class })
 	void pageReadsAllowedAndDeniedResponses(Class<?> configuration) {
 		assertReadable(application(configuration));
 	}

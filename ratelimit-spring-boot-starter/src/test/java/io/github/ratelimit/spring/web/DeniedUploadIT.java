@@ -92,8 +92,7 @@ class DeniedUploadIT {
 	@ValueSource(booleans = { false, true })
 	void clientThatWritesAllFirstSeesDenialOnTomcat(boolean chunked) throws InterruptedException {
 		HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
-		HttpRequest request = HttpRequest
-			.newBuilder(URI.create("http://127.0.0.1:" + this.application.port() + "/"))
+		HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + this.application.port() + "/"))
 			.timeout(Duration.ofMinutes(1))
 			.POST(chunked ? BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(BODY))
 					: BodyPublishers.ofByteArray(BODY))

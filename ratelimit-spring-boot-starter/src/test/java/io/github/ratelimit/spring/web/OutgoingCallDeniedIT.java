@@ -44,8 +44,7 @@ class OutgoingCallDeniedIT {
 	TestApplication application;
 
 	@ParameterizedTest
-	@ValueSource(strings = { "client", "method", "wrapped", "callable", "future", "deferred",
-			"filter" })
+	@ValueSource(strings = { "client", "method", "wrapped", "callable", "future", "deferred", "filter" })
 	void clientIsNotToBlameForWaitOfAnotherService(String kind) {
 		this.application.get("/needs/told/" + kind);
 		HttpResponse<String> answer = this.application.get("/needs/told/" + kind);

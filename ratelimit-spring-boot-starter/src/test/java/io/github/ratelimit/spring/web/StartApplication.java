@@ -59,7 +59,8 @@ import org.junit.jupiter.params.support.ParameterDeclarations;
 				.orElse(start.application());
 			Map<String, Object> properties = TestApplication.yaml(start.value());
 			return Arrays.stream(start.on()).map((container) -> {
-				TestApplication application = new TestApplication(container, configuration, start.ownLimiter(), properties);
+				TestApplication application = new TestApplication(container, configuration, start.ownLimiter(),
+						properties);
 				store(context).put(TestApplication.class, application);
 				return Arguments.of(application);
 			});

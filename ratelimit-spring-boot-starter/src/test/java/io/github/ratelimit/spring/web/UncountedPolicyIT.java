@@ -70,8 +70,8 @@ class UncountedPolicyIT {
 
 	@Test
 	void startFailsWhenPolicyOfHandlerNeedsLogin(CapturedOutput output) {
-		assertThatException().isThrownBy(
-				() -> start(DeclaringHandler.class, "ratelimit.defaults.missing-identifier=skip").close());
+		assertThatException()
+			.isThrownBy(() -> start(DeclaringHandler.class, "ratelimit.defaults.missing-identifier=skip").close());
 		assertThat(output)
 			.contains("Invalid value 'skip' for configuration property 'ratelimit.defaults.missing-identifier'")
 			.contains("Nothing would be counted: @RateLimited on DeclaringHandler.limited is by [user]");
@@ -81,34 +81,36 @@ class UncountedPolicyIT {
 	 * Other methods may be called outside of a request, where the thread has the user.
 	 */
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
-			Served         | @.paths=/api; @.identifiers=user
-			Served         | @.paths=/api; @.identifiers=user; @.missing-identifier=deny
-			Served         | @.paths=/api; @.identifiers=ip,user; @.missing-identifier=skip
-			Served         | @.paths=/api; @.identifiers=cookie:a; @.missing-identifier=skip
-			OwnIdentifiers | @.paths=/api; @.identifiers=scoped; @.missing-identifier=skip
-			OwnIdentifiers | @.paths=/api; @.identifiers=a; @.missing-identifier=skip; ratelimit.identifiers.a=#principal?.name ?: 'nobody'
-			OwnIdentifiers | @.paths=/api; @.identifiers=a; @.missing-identifier=skip; ratelimit.identifiers.a=#principal eq null ? 'a' : 'b'
-			OwnIdentifiers | @.paths=/api; @.identifiers=a; @.missing-identifier=skip; ratelimit.identifiers.a=#request.remoteUser ?: #request.method
-			LimitedService           | @.missing-identifier=skip
-			LimitedHandlerWithLogin  | @.missing-identifier=skip
-			LimitedByHeader          | @.missing-identifier=skip
-			LimitedHandlerWithSource | @.missing-identifier=skip
-			""")
+	@CsvSource(delimiter = '|', quoteCharacter = '"',
+			textBlock = """
+					Served         | @.paths=/api; @.identifiers=user
+					Served         | @.paths=/api; @.identifiers=user; @.missing-identifier=deny
+					Served         | @.paths=/api; @.identifiers=ip,user; @.missing-identifier=skip
+					Served         | @.paths=/api; @.identifiers=cookie:a; @.missing-identifier=skip
+					OwnIdentifiers | @.paths=/api; @.identifiers=scoped; @.missing-identifier=skip
+					OwnIdentifiers | @.paths=/api; @.identifiers=a; @.missing-identifier=skip; ratelimit.identifiers.a=#principal?.name ?: 'nobody'
+					OwnIdentifiers | @.paths=/api; @.identifiers=a; @.missing-identifier=skip; ratelimit.identifiers.a=#principal eq null ? 'a' : 'b'
+					OwnIdentifiers | @.paths=/api; @.identifiers=a; @.missing-identifier=skip; ratelimit.identifiers.a=#request.remoteUser ?: #request.method
+					LimitedService           | @.missing-identifier=skip
+					LimitedHandlerWithLogin  | @.missing-identifier=skip
+					LimitedByHeader          | @.missing-identifier=skip
+					LimitedHandlerWithSource | @.missing-identifier=skip
+					""")
 	void applicationStartsWhenSomethingMayCount(String configuration, String properties) {
 		start(type(configuration), properties.split("; ")).close();
 	}
 
 	/** What refuses a login answers before there is a user. */
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', nullValues = "-", textBlock = """
-			user       | status in [401]      | Add ip to ratelimit.policies.api.identifiers
-			user,bean  | status in [ 401 ]    | Add ip to ratelimit.policies.api.identifiers
-			ip,user    | status in [401]      | -
-			user       | status in [401, 403] | -
-			header:X   | status in [401]      | -
-			ip         | status in [401]; @.plans.pro.limits=9/m; ratelimit.plan='pro' | Count that by a second policy, which has no plans
-			""")
+	@CsvSource(delimiter = '|', nullValues = "-",
+			textBlock = """
+					user       | status in [401]      | Add ip to ratelimit.policies.api.identifiers
+					user,bean  | status in [ 401 ]    | Add ip to ratelimit.policies.api.identifiers
+					ip,user    | status in [401]      | -
+					user       | status in [401, 403] | -
+					header:X   | status in [401]      | -
+					ip         | status in [401]; @.plans.pro.limits=9/m; ratelimit.plan='pro' | Count that by a second policy, which has no plans
+					""")
 	void startTellsOfPolicyThatCountsNoFailedLogins(String identifiers, String countWhen, @Nullable String told,
 			CapturedOutput output) {
 		start(WithLogin.class,
