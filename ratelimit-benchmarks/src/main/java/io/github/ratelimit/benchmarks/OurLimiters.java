@@ -27,8 +27,11 @@ public final class OurLimiters implements AutoCloseable {
 
 	private final RedisConnections redis;
 
-	private OurLimiters(URI uri, Duration budget) {
-		this.redis = RedisConnections.server(new HostAndPort(uri.getHost(), uri.getPort())).timeBudget(budget).build();
+	private OurLimiters(URI uri, Duration budget, int connections) {
+		this.redis = RedisConnections.server(new HostAndPort(uri.getHost(), uri.getPort()))
+			.timeBudget(budget)
+			.connections(connections)
+			.build();
 	}
 
 	/**
@@ -38,7 +41,18 @@ public final class OurLimiters implements AutoCloseable {
 	 * @return the rate limiters
 	 */
 	public static OurLimiters connect(URI uri, Duration budget) {
-		return new OurLimiters(uri, budget);
+		return connect(uri, budget, RedisConnections.DEFAULT_CONNECTIONS);
+	}
+
+	/**
+	 * Connects to a server.
+	 * @param uri the address of the server
+	 * @param budget how long a decision may take
+	 * @param connections number of connections, from 1
+	 * @return the rate limiters
+	 */
+	public static OurLimiters connect(URI uri, Duration budget, int connections) {
+		return new OurLimiters(uri, budget, connections);
 	}
 
 	/**
