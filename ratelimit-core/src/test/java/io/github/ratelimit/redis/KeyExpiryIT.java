@@ -327,7 +327,7 @@ class KeyExpiryIT {
 	/** Such a state cannot be told from a real one, but must not lock anybody out. */
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	void keyWithGarbageOfRightLengthIsNoErrorAndEnds(Algorithm algorithm) {
+	void garbageOfRightLengthIsNoErrorAndEnds(Algorithm algorithm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("5/d"));
 		for (int filler : new int[] { 0x00, 0x01, 0x7f, 0x80, 0xff }) {
 			byte[] garbage = new byte[84];

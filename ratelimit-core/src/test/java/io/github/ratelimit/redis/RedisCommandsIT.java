@@ -104,7 +104,7 @@ class RedisCommandsIT {
 
 	@ParameterizedTest
 	@MethodSource("calls")
-	void callIsOneRoundTripThatWritesNoMoreThanItMust(Consumer<RedisRateLimiter> call, long used, String commands)
+	void callIsOneRoundTripWithoutNeedlessWrites(Consumer<RedisRateLimiter> call, long used, String commands)
 			throws InterruptedException {
 		this.limiter.tryAcquire(POLICY, ALICE, used);
 		this.monitor.commands();

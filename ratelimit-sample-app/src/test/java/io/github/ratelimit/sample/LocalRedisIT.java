@@ -37,7 +37,7 @@ class LocalRedisIT {
 			"No Redis is configured \\(ratelimit\\.redis\\.\\* or spring\\.data\\.redis\\.\\*\\): started one on 127\\.0\\.0\\.1:(\\d+)");
 
 	@Test
-	void redisIsStartedAndStoppedWithApplicationWhenNoneIsConfigured(CapturedOutput output) {
+	void redisStartsAndStopsWithApplicationIfNoneIsConfigured(CapturedOutput output) {
 		int port;
 		try (ConfigurableApplicationContext context = start("--ratelimit.redis.timeout=20s")) {
 			Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("5/d"));

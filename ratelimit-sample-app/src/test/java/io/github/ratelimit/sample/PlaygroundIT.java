@@ -168,7 +168,7 @@ class PlaygroundIT {
 	}
 
 	@Test
-	void laneSaysThatRedisDoesNotAnswerUntilItIsStarted() {
+	void laneSaysThatStoppedRedisDoesNotAnswer() {
 		browser.open(page, DESKTOP, false);
 		await(() -> assertThat(browser.text("#redis-status")).isEqualTo("Redis is running."));
 		browser.click("[data-algorithm=token-bucket] .lane-open");

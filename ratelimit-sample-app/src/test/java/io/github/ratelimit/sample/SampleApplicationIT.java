@@ -177,7 +177,7 @@ class SampleApplicationIT {
 	}
 
 	@Test
-	void largeReportsCostMoreAndAreSentLaterInTheEnd() {
+	void largeReportsCostMoreAndAreSentLater() {
 		assertThat(send(HttpMethod.GET, "/report?rows=500", ONE, "anna")).hasStatus(200)
 			.hasHeader("X-Rate-Limit-Remaining", "4")
 			.hasBodyTextEqualTo("A report of 500 rows%n".formatted());

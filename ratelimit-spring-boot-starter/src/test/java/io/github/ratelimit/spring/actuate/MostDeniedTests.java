@@ -121,7 +121,7 @@ class MostDeniedTests {
 	}
 
 	@Test
-	void mostDeniedComeFirstAndNoMoreThanAskedForEachPolicy() {
+	void mostDeniedComeFirstAndAtMostAskedNumber() {
 		for (String policy : List.of("api", "login")) {
 			for (int i = 1; i <= 20; i++) {
 				for (int times = 0; times < i; times++) {

@@ -102,7 +102,7 @@ class RateLimitHealthIT {
 	}
 
 	@Test
-	void applicationWithoutTrafficIsUpAgainOnceRedisCanBeWritten() {
+	void applicationWithoutTrafficIsUpOnceRedisIsWritable() {
 		try (OwnRedis redis = OwnRedis.started();
 				ActuatorApplication application = start(redis.port(), "ratelimit.health.down-when-failing=true");
 				UnifiedJedis jedis = RedisClient.create("127.0.0.1", redis.port())) {

@@ -221,7 +221,7 @@ class RateLimitsEndpointIT {
 	}
 
 	@Test
-	void addressInCombinationMeansTheClientThatIsCountedByIt() {
+	void addressInCombinationMeansItsClient() {
 		block("ip+path:2001:db8:3::5+/served/**", "ip+path:2001:db8:3::/64+/served/**");
 		assertThat(application.get("/served/x", "X-Forwarded-For", "2001:db8:3::7").status()).isEqualTo(429);
 		assertThat(application
@@ -240,7 +240,7 @@ class RateLimitsEndpointIT {
 	@ParameterizedTest
 	@ValueSource(strings = { "10.0.0.0/8", "203.0.113.7/24", "2001:db8::/32", "2001:db8::5/64", "2001:db8::5/128",
 			"999", "010.0.0.1", "203.0.113.*", "example.com", "" })
-	void addressThatNoRequestIsCountedByIsAnsweredWithReason(String value) {
+	void uncountedAddressIsAnsweredWithReason(String value) {
 		assertNoAddress("ip:" + value, value);
 		assertNoAddress("ip+path:" + value + "+/served/**", value);
 	}
@@ -341,7 +341,7 @@ class RateLimitsEndpointIT {
 	}
 
 	@Test
-	void nothingIsExposedByDefaultAndFailureOfStoreIsTold() {
+	void nothingIsExposedByDefaultAndStoreFailureIsTold() {
 		try (ActuatorApplication hidden = ActuatorApplication.start("ratelimit.redis.url=" + TestRedis.uri())) {
 			assertThat(hidden.get(ENDPOINT).status()).isEqualTo(404);
 		}

@@ -374,7 +374,7 @@ class OutgoingRateLimitsIT {
 	}
 
 	@Test
-	void policyInShadowModeStopsNoCallsAndRemembersNoWaits(CapturedOutput output) {
+	void shadowStopsNoCallsAndRemembersNoWaits(CapturedOutput output) {
 		Consumer<ApplicationContext> test = (context) -> {
 			RestClient client = client(limits(context).interceptor("all"));
 			this.answers.add(Map.of("Retry-After", "30"));

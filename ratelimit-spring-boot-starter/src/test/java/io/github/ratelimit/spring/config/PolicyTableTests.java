@@ -80,7 +80,7 @@ class PolicyTableTests {
 	}
 
 	@Test
-	void pathsAreShownInTheOrderInWhichTheyAreMatched(CapturedOutput output) {
+	void pathsAreShownInOrderOfMatching(CapturedOutput output) {
 		start("ratelimit.policies.day.limits=10/m", "ratelimit.policies.day.paths=/a/**,/",
 				"ratelimit.policies.day.routes[0].paths=POST /z/import,GET /z",
 				"ratelimit.policies.day.routes[0].cost=5", "ratelimit.policies.day.routes[1].paths=/b");

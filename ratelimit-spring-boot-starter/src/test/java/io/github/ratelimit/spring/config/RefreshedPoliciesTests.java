@@ -124,7 +124,7 @@ class RefreshedPoliciesTests {
 
 	/** Only annotations know their identifiers. */
 	@Test
-	void policyStaysAsItWasForOtherIdentifiersThatAreTooMany(CapturedOutput output) {
+	void policyStaysWhenNewIdentifiersAreTooMany(CapturedOutput output) {
 		this.runner.run((context) -> {
 			IdentifiedPolicy annotated = context.getBean(ConfiguredPolicies.class)
 				.find("api")
@@ -242,7 +242,7 @@ class RefreshedPoliciesTests {
 	}
 
 	@Test
-	void whatNeedsARestartStaysAsItWasAndIsReported(CapturedOutput output) {
+	void whatNeedsARestartStaysAndIsReported(CapturedOutput output) {
 		this.runner.run((context) -> {
 			this.properties.put("ratelimit.policies.api.paths", "/other/**");
 			this.properties.put("ratelimit.policies.api.identifiers", "user");

@@ -245,7 +245,7 @@ class PolicyLimiterTests {
 	}
 
 	@Test
-	void policiesOfPathsDoNotCountByWhatOnlyCodeKnows() {
+	void policiesOfPathsDoNotCountByGivenIdentifiers() {
 		this.inMemory.withPropertyValues("ratelimit.policies.host.paths=/api")
 			.run((context) -> StartFailure.assertRefused(context, "ratelimit.policies.host.identifiers",
 					"Invalid identifier (code:host): must be ip, user"));

@@ -195,7 +195,7 @@ class PolicySourceTests {
 	}
 
 	@Test
-	void answersThatWereCheckedAreForgottenWhenThereAreTooMany() {
+	void checkedAnswersAreForgottenWhenTooMany() {
 		List<Policy> checked = new ArrayList<>();
 		CheckedPolicySource source = new CheckedPolicySource((policy, caller) -> this.change.apply(policy),
 				checked::add, System::nanoTime);
@@ -265,7 +265,7 @@ class PolicySourceTests {
 	}
 
 	@Test
-	void listenersHearOfThePlanOnlyIfThePolicyKnowsIt() {
+	void listenersHearOnlyOfPlansOfThePolicy() {
 		List<String> plans = new ArrayList<>();
 		Decider heard = new Decider(this.store,
 				List.of((decision) -> plans.add(decision.plan() + " " + decision.charge().policy().limits())),

@@ -79,7 +79,7 @@ class ReservationsTests {
 	}
 
 	@Test
-	void whatNeverEndsIsForgottenThoughOthersComeAllTheTime() {
+	void whatNeverEndsIsForgottenWhileOthersCome() {
 		this.reservations.add(charge(ALICE, 3));
 		for (int minute = 0; minute <= 60; minute++) {
 			advance(Duration.ofMinutes(1));
@@ -107,7 +107,7 @@ class ReservationsTests {
 	}
 
 	@Test
-	void nothingIsKeptOfRequestsThatNeverEndOnceOthersCome() {
+	void endlessRequestsAreForgottenOnceOthersCome() {
 		IntStream.range(0, 1000).forEach((i) -> this.reservations.add(charge(Identifier.user("user" + i), 1)));
 		assertThat(this.reservations.held).isNotEmpty();
 		advance(Duration.ofMinutes(61));

@@ -56,7 +56,7 @@ class AheadOfTimeIT {
 	private final TestGenerationContext generated = new TestGenerationContext();
 
 	@Test
-	void limitsAreEnforcedInApplicationThatIsPreparedAheadOfTime() {
+	void limitsAreEnforcedWhenPreparedAheadOfTime() {
 		String prefix = TestRedis.newKeyPrefix();
 		prepare(prefix);
 		run(prefix, (context) -> {
@@ -93,7 +93,7 @@ class AheadOfTimeIT {
 	}
 
 	@Test
-	void whatConfiguredExpressionsReadCanBeCalledInANativeImage() {
+	void configuredExpressionsHaveHintsForNativeImage() {
 		AnnotationConfigServletWebApplicationContext context = new AnnotationConfigServletWebApplicationContext();
 		TestPropertyValues
 			.of("ratelimit.policies.api.plans.pro.limits=9/d",
@@ -114,7 +114,7 @@ class AheadOfTimeIT {
 	}
 
 	@Test
-	void methodsAndExpressionsWorkInApplicationThatIsPreparedAheadOfTime() {
+	void methodsAndExpressionsWorkWhenPreparedAheadOfTime() {
 		String prefix = TestRedis.newKeyPrefix();
 		prepare(prefix);
 		run(prefix, (context) -> {

@@ -192,7 +192,7 @@ class ExpressionCheckTests {
 	}
 
 	@Test
-	void nameOfAMethodThatIsNoGetterIsNotNamedAsNearest() {
+	void methodThatIsNoGetterIsNotNamedAsNearest() {
 		assertThatIllegalArgumentException().isThrownBy(() -> parse("#noFlag.flag"))
 			.withMessageContaining("there is no property 'flag' in " + NoFlag.class.getTypeName())
 			.withMessageNotContaining("the nearest is 'flag'");

@@ -129,7 +129,7 @@ class ConcurrentMethodTests {
 	}
 
 	@Test
-	void callOfMonoThatIsCancelledWhileItIsDecidedEnds() {
+	void callOfMonoEndsWhenCancelledDuringDecision() {
 		CompletableFuture<String> asked = new CompletableFuture<>();
 		CompletableFuture<String> answer = new CompletableFuture<>();
 		run(StarterRunners.nonWeb().withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(() -> {
@@ -152,7 +152,7 @@ class ConcurrentMethodTests {
 	}
 
 	@Test
-	void callThatEndsOnThreadThatMustNotBlockIsEndedElsewhere() {
+	void callEndsElsewhereWhenItsThreadMustNotBlock() {
 		run(this.runner, (methods) -> {
 			assertThat(methods.mono(Mono.just("called").publishOn(Schedulers.parallel())).block()).isEqualTo("called");
 			await().ignoreExceptionsInstanceOf(RateLimitExceededException.class)

@@ -88,7 +88,7 @@ class OtherAdviceTests {
 	}
 
 	@Test
-	void callThatIsNotAuthorizedIsFreeWhenOrderSaysSo() {
+	void unauthorizedCallIsFreeWhenOrderSaysSo() {
 		this.runner.withPropertyValues("ratelimit.method.order=250").run((context) -> {
 			Methods methods = context.getBean(Methods.class);
 			logIn("anna", "ROLE_USER");

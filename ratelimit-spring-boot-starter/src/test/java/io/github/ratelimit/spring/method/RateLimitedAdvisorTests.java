@@ -104,7 +104,7 @@ class RateLimitedAdvisorTests {
 	}
 
 	@Test
-	void annotationOfInterfaceCountsWhenMethodComesFromClassThatKnowsNothingOfIt() {
+	void annotationOfInterfaceCountsForInheritedMethod() {
 		run(this.runner, Meeting.class, (bean) -> {
 			bean.put("a");
 			assertDenied(() -> bean.put("a"), "Rate limit exceeded: Meeting.put (1/m)");
@@ -189,7 +189,7 @@ class RateLimitedAdvisorTests {
 	}
 
 	@Test
-	void methodIsLimitedWhenTypeIsAnnotatedAndMethodIsNotPrivate() {
+	void typeAnnotationLimitsMethodsThatAreNotPrivate() {
 		run(this.runner, Typed.class, (bean) -> {
 			bean.packagePrivate();
 			bean.guarded();

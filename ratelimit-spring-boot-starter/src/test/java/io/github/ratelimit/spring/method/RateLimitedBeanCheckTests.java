@@ -96,7 +96,7 @@ class RateLimitedBeanCheckTests {
 	}
 
 	@Test
-	void wrongAnnotationsOfBeansThatAreCreatedLaterStopTheStart() {
+	void wrongAnnotationsOfLaterBeansStopTheStart() {
 		this.lazyRunner.withBean(Wrong.class).run((context) -> assertRefused(context, Wrong.PLACE, Wrong.REASON));
 		this.runner.withUserConfiguration(PrototypeConfiguration.class)
 			.run((context) -> assertRefused(context, Wrong.PLACE, Wrong.REASON));
@@ -106,14 +106,14 @@ class RateLimitedBeanCheckTests {
 	}
 
 	@Test
-	void finalMethodOfLazyBeanIsRefusedWhenBeanIsCreated() {
+	void finalMethodOfLazyBeanIsRefusedAtItsCreation() {
 		this.lazyRunner.withBean(FinalMethodService.class)
 			.run((context) -> assertThatException().isThrownBy(() -> context.getBean(Service.class))
 				.withStackTraceContaining(NOT_INTERCEPTED));
 	}
 
 	@Test
-	void beansThatAreCreatedLaterAreNotCreatedByTheCheck() {
+	void checkCreatesNoLazyBeans() {
 		LazyMethods.created = 0;
 		this.lazyRunner.withBean(LazyMethods.class).run((context) -> {
 			assertThat(LazyMethods.created).isZero();

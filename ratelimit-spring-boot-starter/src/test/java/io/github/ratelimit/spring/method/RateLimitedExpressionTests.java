@@ -71,7 +71,7 @@ class RateLimitedExpressionTests {
 	}
 
 	@Test
-	void callIsRefusedWhenItsCostIsNoneAndNothingIsCounted() {
+	void callWithInvalidCostIsRefusedAndNotCounted() {
 		run(this.runner, Costs.class, (bean) -> {
 			assertInvalid(() -> bean.cost(null), "#value", "a cost must be a number, not null.");
 			assertInvalid(() -> bean.cost(-1), "#value", "a cost must be 0 or more, not -1.");
@@ -144,7 +144,7 @@ class RateLimitedExpressionTests {
 	}
 
 	@Test
-	void combinationsDoNotMeetWhenTheirTextsTogetherAreTheSame() {
+	void combinationsWithSameJoinedTextDoNotMeet() {
 		run(this.runner, Identified.class, (bean) -> {
 			bean.pair("a+b", "c");
 			bean.pair("a", "b+c");

@@ -107,7 +107,7 @@ class RateLimitedRefusalTests {
 			anything   | org.springframework.http.ResponseEntity<?>
 			background | @Async void
 			""")
-	void annotationIsRefusedWhenTheEndOfConcurrentCallsIsUnknown(String method, String result) {
+	void annotationIsRefusedWhenEndOfCallIsUnknown(String method, String result) {
 		assertRefused(method,
 				"Invalid result (%s): it is not known when such a call ends, so that concurrent calls cannot be limited; limit its path instead, or return a CompletableFuture, Mono or Flux."
 					.formatted(result.replace("$", "org.springframework.web.servlet.mvc.method.annotation.")));

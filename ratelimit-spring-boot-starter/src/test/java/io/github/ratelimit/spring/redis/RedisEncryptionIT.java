@@ -116,7 +116,7 @@ class RedisEncryptionIT {
 	}
 
 	@Test
-	void serverIsRefusedWhenItsCertificateIsThatOfAnotherHost() {
+	void certificateOfAnotherHostIsRefused() {
 		withBundle(ofOtherHost)
 			.withPropertyValues("ratelimit.redis.url=rediss://localhost:" + portOfOtherHost,
 					"ratelimit.redis.ssl.bundle=mine")

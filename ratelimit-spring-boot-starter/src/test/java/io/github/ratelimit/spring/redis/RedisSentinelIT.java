@@ -110,7 +110,7 @@ class RedisSentinelIT {
 	}
 
 	@Test
-	void warningSaysThatTheMasterIsUnknownOrTheLoginWrong(CapturedOutput output) throws IOException {
+	void warningTellsOfUnknownMasterOrWrongLogin(CapturedOutput output) throws IOException {
 		startSentinel();
 		runner("spring.data.redis").withPropertyValues("spring.data.redis.sentinel.master=other").run((context) -> {
 			context.getBean(RedisCheck.class)

@@ -94,7 +94,7 @@ class AccessListIT {
 	}
 
 	@Test
-	void preflightOfDeniedClientIsDeniedWhenOthersMayAnswerIt() {
+	void preflightOfDeniedClientIsDeniedWhenOthersMayAnswer() {
 		assertForbidden(this.application.send("OPTIONS", "/address", "Origin", "https://example.com",
 				"Access-Control-Request-Method", "GET", DENIED[0], DENIED[1]));
 	}

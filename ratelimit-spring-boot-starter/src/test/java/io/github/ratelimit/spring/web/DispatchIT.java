@@ -202,7 +202,7 @@ class DispatchIT {
 	/** The costs of the request are taken before anything of it counts. */
 	@ParameterizedTest
 	@ValueSource(strings = { "plain", "callable", "deferred", "future", "stream", "stream-throw", "throw" })
-	void trueCostOfMethodIsSettledWhenTheRequestIsOver(String kind) {
+	void trueCostOfMethodIsSettledAfterTheRequest(String kind) {
 		getOrBreak("/open/" + kind + "?call&settle=3");
 		assertSettledOnce("tokens", 3, 1);
 	}

@@ -66,7 +66,7 @@ class ExceptionHandlerIT {
 	}
 
 	@Test
-	void resolverOfTheApplicationIsAskedOnceAndBadCostIsBad() {
+	void resolverIsAskedOnceAndNegativeCostIsBadRequest() {
 		TestApplication application = applications.get(Logging.class);
 		assertThat(application.get("/rows?rows=-1").statusCode()).isEqualTo(400);
 		assertThat(application.bean(Logging.class).asked).containsExactly("/rows");

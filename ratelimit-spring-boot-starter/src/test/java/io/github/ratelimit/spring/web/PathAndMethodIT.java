@@ -122,7 +122,7 @@ class PathAndMethodIT {
 	/** What is left without a plan, as before the login, and with that of the user. */
 	@ParameterizedTest
 	@CsvSource({ "same, 8, 18", "other, 9, 19", "told, 5, 15" })
-	void callBeforeLoginSharesCountOnlyOfPlanWithSameWindows(String name, long withoutPlan, long ofPlan) {
+	void callBeforeLoginSharesCountOfSameWindows(String name, long withoutPlan, long ofPlan) {
 		assertStatus("/" + name, 200, "X-User", "anna", "X-Call", name);
 		IdentifiedPolicy policy = this.application.bean(ConfiguredPolicies.class).find(name).orElseThrow();
 		await().untilAsserted(() -> {

@@ -69,7 +69,7 @@ class PolicyOptionsIT {
 	}
 
 	@Test
-	void policyAppliesWhenOneConditionIsTrueAndTheOtherIsNot() {
+	void policyAppliesIfWhenIsTrueAndUnlessIsFalse() {
 		assertThat(this.application.statuses(2, "/web", "X-Channel", "web")).containsExactly(200, 420);
 		assertThat(this.application.statuses(2, "/web", "X-Channel", "app")).containsExactly(200, 200);
 		assertThat(this.application.statuses(2, "/web", "X-Channel", "web", "X-Probe", "yes")).containsExactly(200,

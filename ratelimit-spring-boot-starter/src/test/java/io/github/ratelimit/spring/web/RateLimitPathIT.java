@@ -94,7 +94,7 @@ class RateLimitPathIT {
 	@ParameterizedTest
 	@CsvSource({ "'', '', /api/**", "/app, '', /api/**", "/app/api, '', /api/**", "'', /app, /api/**",
 			"'', /app, /app/api/**", "/context, /app, /api/**", "/context, /app, /app/api/**" })
-	void pathsStandBehindContextPathAndAlsoBehindThatOfServlet(String context, String servlet, String pattern) {
+	void pathsStandBehindContextPathAndServletPath(String context, String servlet, String pattern) {
 		try (TestApplication other = TestApplication.start(Application.class, "server.servlet.context-path=" + context,
 				"spring.mvc.servlet.path=" + (servlet.isEmpty() ? "/" : servlet),
 				"ratelimit.policies.api: { paths: '%s', limits: 1/m }".formatted(pattern))) {

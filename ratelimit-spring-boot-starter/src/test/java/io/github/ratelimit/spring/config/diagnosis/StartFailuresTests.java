@@ -58,7 +58,7 @@ class StartFailuresTests {
 	}
 
 	@Test
-	void startFailsWhenPolicyHasMoreLimitsThanOneCallDecides() {
+	void startFailsWhenLimitsExceedOneCall() {
 		String limits = IntStream.rangeClosed(1, 20).mapToObj((i) -> "9/" + i + "m").collect(Collectors.joining(","));
 		List<String> thirteen = IntStream.rangeClosed(1, 13).mapToObj((i) -> "header:X-" + i).toList();
 		String identifiers = ";api.identifiers=" + String.join(",", thirteen);

@@ -77,7 +77,7 @@ class AddressResolverTests {
 	@ValueSource(strings = { "::ffff:203.0.113.7", "::ffff:cb00:7107", "0:0:0:0:0:FFFF:CB00:7107",
 			"0000:0000:0000:0000:0000:ffff:203.0.113.7", "[::ffff:203.0.113.7]:80", "::ffff:203.0.113.7%eth0",
 			"64:ff9b::203.0.113.7", "64:ff9b::cb00:7107", "0064:FF9B:0:0:0:0:CB00:7107" })
-	void ipv4AddressIsOneHoweverItIsWrittenAsIpv6(String address) {
+	void ipv4AddressIsOneInEverySpellingOfIpv6(String address) {
 		this.request.setRemoteAddr(address);
 		assertThat(resolve(64)).isEqualTo("203.0.113.7");
 	}
