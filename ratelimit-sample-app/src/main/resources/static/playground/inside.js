@@ -93,8 +93,9 @@ export class Inside {
 			this.#current?.push(`    ${command}`);
 		}
 		else {
-			const ours = command?.startsWith('"EVALSHA"') && command.includes(`:${this.run()}-`) && command.includes(`}:${lane.policy}:`);
-			this.#current = ours ? [command] : null;
+			const ours = command?.startsWith('"EVAL') && command.includes(`:${this.run()}-`) && command.includes(`}:${lane.policy}:`);
+			// Redis that does not know the script yet is sent its source.
+			this.#current = ours ? [command.replace(/^"EVAL" "(?:[^"\\]|\\.)*"/, '"EVAL" "…"')] : null;
 			this.#asked += ours ? 1 : 0;
 		}
 		if (this.#current) {

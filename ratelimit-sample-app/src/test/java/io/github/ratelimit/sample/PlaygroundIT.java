@@ -24,6 +24,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.openqa.selenium.Keys;
 import org.openqa.selenium.WebElement;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
 import redis.embedded.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -149,13 +151,18 @@ class PlaygroundIT {
 		assertThat(browser.text("[data-algorithm=sliding-log] .admitted")).isEqualTo("4 of 5 in the last 10 s");
 	}
 
-	@Test
-	void laneShowsRedisKeyAndCommandByKeyboard() throws IOException {
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void laneShowsRedisKeyAndCommandByKeyboard(boolean known) throws IOException {
 		browser.open(page, DESKTOP, false);
 		await(() -> assertThat(browser.findAll(".lane")).isNotEmpty());
 		WebElement lane = browser.find("[data-algorithm=token-bucket] .lane-open");
+		if (!known) {
+			forgetScripts();
+		}
 		lane.sendKeys(Keys.ENTER);
-		await(() -> assertThat(browser.text("[data-algorithm=token-bucket] .command")).startsWith("\"EVALSHA\"")
+		await(() -> assertThat(browser.text("[data-algorithm=token-bucket] .command"))
+			.startsWith(known ? "\"EVAL" : "\"EVAL\" \"…\" \"2\"")
 			.contains("demo-token-bucket", "\n    \"TIME\"", "\n    \"SET\""));
 		await(() -> assertThat(browser.text("[data-algorithm=token-bucket] .inside tbody"))
 			.containsPattern("ratelimit-sample-app:\\{header%3AX-Client:race-\\w+-1}:demo-token-bucket:tb-10s\\d+"));
@@ -297,6 +304,12 @@ class PlaygroundIT {
 	private static long since(Map<String, Long> before, String algorithm, String outcome) {
 		String meter = "demo-" + algorithm + " " + outcome;
 		return decisions().get(meter) - before.get(meter);
+	}
+
+	private static void forgetScripts() {
+		try (UnifiedJedis jedis = RedisClient.create("localhost", playground.bean(RedisServer.class).ports().get(0))) {
+			jedis.scriptFlush();
+		}
 	}
 
 	private static Map<String, Long> decisions() {
