@@ -7,7 +7,6 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.ResolvableType;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.PropertyAccessor;
@@ -45,8 +44,8 @@ public final class ReadOnlyExpression {
 	private ReadOnlyExpression(SpelExpression expression, Variables known) {
 		this.expression = expression;
 		ExpressionCheck check = new ExpressionCheck(known);
-		Class<?> type = check.check(expression.getAST(), false).resolve();
-		this.type = (type != null) ? ClassUtils.resolvePrimitiveIfNecessary(type) : null;
+		Class<?> type = check.check(expression.getAST(), false);
+		this.type = (type != Object.class) ? ClassUtils.resolvePrimitiveIfNecessary(type) : null;
 		this.read = check.read();
 		ExpressionCheck.addMembers(expression.getAST(), this.members);
 	}
@@ -141,13 +140,13 @@ public final class ReadOnlyExpression {
 	/**
 	 * The variables that an expression may read.
 	 *
-	 * @param types their types, by their names without {@code #};
-	 * {@link ResolvableType#NONE} if a type is unknown
+	 * @param types their types, by their names without {@code #}; {@code Object} if a
+	 * type is unknown
 	 * @param description what they are, for messages
 	 * @param servlets whether values with a type of the servlet API have no members that
 	 * the type does not have
 	 */
-	public record Variables(Map<String, ResolvableType> types, String description, boolean servlets) {
+	public record Variables(Map<String, Class<?>> types, String description, boolean servlets) {
 
 	}
 

@@ -1,14 +1,11 @@
 package io.github.ratelimit.spring.web;
 
-import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.Set;
-import java.util.stream.Stream;
 
 import io.github.ratelimit.spring.LimitHeaders;
 import io.github.ratelimit.spring.PlanResolver;
-import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.RateLimitExemption;
 import io.github.ratelimit.spring.RejectionHandler;
 import io.github.ratelimit.spring.SecurityFilters;
@@ -16,7 +13,6 @@ import io.github.ratelimit.spring.config.AnnotatedPolicies;
 import io.github.ratelimit.spring.config.DeclaredPolicies;
 import io.github.ratelimit.spring.config.RateLimitAutoConfiguration;
 import io.github.ratelimit.spring.config.RateLimitProperties;
-import io.github.ratelimit.spring.config.RefreshedPolicies;
 import io.github.ratelimit.spring.decide.Decider;
 import io.github.ratelimit.spring.decide.ListedPlans;
 import io.github.ratelimit.spring.decide.PolicyEnforcer;
@@ -60,7 +56,6 @@ import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.context.request.ServletRequestAttributes;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.HandlerMapping;
-import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
 import org.springframework.web.util.pattern.PathPatternParser;
 
 /**
@@ -95,8 +90,7 @@ public final class RateLimitWebAutoConfiguration {
 
 	@Bean
 	ApplicationCors rateLimitApplicationCors(ObjectProvider<SecurityFilters> security, ListableBeanFactory beans) {
-		return new ApplicationCors(security.getIfAvailable(() -> SecurityFilters.NONE), beans,
-				LoginFilters::mayCheckCredentials);
+		return new ApplicationCors(security.getIfAvailable(() -> SecurityFilters.NONE), beans);
 	}
 
 	@Bean
@@ -235,25 +229,13 @@ public final class RateLimitWebAutoConfiguration {
 				mappings, context);
 	}
 
-	/**
-	 * An external container may authenticate users without a filter. Beans of the
-	 * application may change what happens to requests without a user.
-	 */
 	@Bean
 	@ConditionalOnNotWarDeployment
 	SmartInitializingSingleton rateLimitUserCheck(RequestIdentifiers identifiers, LoginFilters logins,
-			ConfiguredPolicies policies, LimitedPaths paths, AnnotatedPolicies annotated,
-			ObjectProvider<RequestMappingInfoHandlerMapping> mappings, ObjectProvider<PolicyEnforcer> enforcer,
-			ListableBeanFactory beans) {
-		UserCheck check = new UserCheck(identifiers, policies, paths, annotated);
+			LimitedPaths paths) {
 		return () -> {
 			if (logins.exist()) {
-				check.warnOfUncountedLogins();
-			}
-			else if (!mayChangePolicies(beans)) {
-				check.requireCounted((enforcer.getIfUnique() instanceof ServletPolicyEnforcer)
-						? mappings.stream().flatMap((mapping) -> mapping.getHandlerMethods().values().stream())
-						: Stream.empty());
+				new UserCheck(identifiers, paths).warnOfUncountedLogins();
 			}
 		};
 	}
@@ -268,12 +250,6 @@ public final class RateLimitWebAutoConfiguration {
 				.forEach((found) -> found.forEach((policy) -> names.add(policy.policy().name())));
 			return names;
 		}, handler.getIfAvailable(SettledPolicies::log));
-	}
-
-	/** Returns whether a bean of the application may change policies at runtime. */
-	private static boolean mayChangePolicies(ListableBeanFactory beans) {
-		return Arrays.stream(beans.getBeanNamesForType(PolicySource.class, true, false))
-			.anyMatch((name) -> !RefreshedPolicies.class.equals(beans.getType(name)));
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -36,7 +36,6 @@ import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.config.annotation.CorsRegistry;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
-import org.springframework.web.servlet.i18n.LocaleChangeInterceptor;
 
 /**
  * Applications that allow pages of another origin in different ways, or do not, with what
@@ -236,15 +235,6 @@ abstract class CorsApplications {
 		@Override
 		public void addInterceptors(InterceptorRegistry registry) {
 			registry.addInterceptor(new KeyCheck());
-		}
-
-	}
-
-	static class LocaleInterceptor extends WithMvc implements WebMvcConfigurer {
-
-		@Override
-		public void addInterceptors(InterceptorRegistry registry) {
-			registry.addInterceptor(new LocaleChangeInterceptor());
 		}
 
 	}

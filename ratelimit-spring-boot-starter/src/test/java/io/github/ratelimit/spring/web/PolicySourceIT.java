@@ -58,37 +58,22 @@ class PolicySourceIT {
 		change = NOTHING;
 	}
 
-	@Test
-	void policyInShadowDeniesNobodyWithoutItsIdentifier() {
-		assertStatuses("/path", 403);
-		change = mode(Mode.SHADOW);
-		assertStatuses("/path", 200, 200, 200);
-		change = NOTHING;
-		assertStatuses("/path", 403);
-	}
-
-	@Test
-	void shadowThatIsEnforcedDeniesWhoeverLacksItsIdentifier() {
-		assertStatuses("/method", 200);
-		change = mode(Mode.ENFORCE);
-		assertStatuses("/method", 403);
-	}
-
-	@Test
-	void changedRuleForMissingIdentifierCountsForTheNextRequest() {
+	/** The policy of the path enforces, and that of the method is in shadow mode. */
+	@ParameterizedTest
+	@CsvSource({ "/path, ENFORCE, deny, 403 403 403", "/path, SHADOW, deny, 200 200 200",
+			"/path, ENFORCE, skip, 200 200 200", "/path, ENFORCE, ip, 200 200 429",
+			"/method, SHADOW, deny, 200 200 200", "/method, ENFORCE, deny, 403 403 403" })
+	void changedModeAndRuleForMissingIdentifierCountAtOnce(String path, Mode mode, String missing, String statuses) {
 		change = (policy, caller) -> policy
-			.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null, MissingIdentifier.SKIP));
-		assertStatuses("/path", 200, 200, 200);
-		change = (policy, caller) -> policy
-			.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null, MissingIdentifier.ADDRESS));
-		assertStatuses("/path", 200, 200, 429);
+			.withEnforcement(new Enforcement(mode, OnStoreFailure.ALLOW, null, MissingIdentifier.parse(missing)));
+		assertThat(this.application.statuses(3, path)).extracting(String::valueOf).containsExactly(statuses.split(" "));
 	}
 
 	@Test
 	void otherIdentifierForThoseWhoHaveNoneIsRefused(CapturedOutput output) {
 		change = (policy, caller) -> policy.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null,
 				new MissingIdentifier.Fallback("header:X-Other")));
-		assertStatuses("/path", 403);
+		assertThat(this.application.get("/path").statusCode()).isEqualTo(403);
 		assertThat(output).contains("The policy 'keyed' stays as configured")
 			.contains("Invalid missing identifier (header:X-Other): must stay the same, or be skip, deny or ip.");
 	}
@@ -117,23 +102,12 @@ class PolicySourceIT {
 		change = (policy, caller) -> {
 			Identifier who = caller.find("header:X-Tenant");
 			long limit = (who != null && who.value().equals("acme")) ? 3 : 1;
-			return mode(Mode.ENFORCE).current(policy.withLimits(List.of(new Limit(limit, Duration.ofMinutes(1)))),
-					caller);
+			return policy.withLimits(List.of(new Limit(limit, Duration.ofMinutes(1))))
+				.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null, MissingIdentifier.DENY));
 		};
 		for (int i = 0; i <= quota; i++) {
 			assertThat(this.application.get(path, "X-Key", "a", "X-Tenant", tenant).statusCode())
 				.isEqualTo((i < quota) ? 200 : 429);
-		}
-	}
-
-	private static PolicySource mode(Mode mode) {
-		return (policy, caller) -> policy
-			.withEnforcement(new Enforcement(mode, OnStoreFailure.ALLOW, null, policy.enforcement().missing()));
-	}
-
-	private void assertStatuses(String path, int... statuses) {
-		for (int status : statuses) {
-			assertThat(this.application.get(path).statusCode()).isEqualTo(status);
 		}
 	}
 

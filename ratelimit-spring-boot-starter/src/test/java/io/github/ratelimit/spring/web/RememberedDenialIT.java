@@ -61,7 +61,6 @@ class RememberedDenialIT {
 				    user: { paths: /user, limits: 1/d, identifiers: user }
 				    calls: { paths: /calls, limits: 1/d, concurrent: 5 }
 				    other: { paths: /calls, limits: 9/h }
-				    plan: { paths: /basic, limits: 8/d, plans.pro.limits: 9/d }
 				    block: { paths: /block, limits: [9/h, 90/d] }
 				management.endpoints.web.exposure.include: ratelimits
 				management.endpoint.ratelimits.access: unrestricted
@@ -106,14 +105,6 @@ class RememberedDenialIT {
 	void policiesAreThoseOfTheFirstDenial(String path, String policies) {
 		assertThat(get(path).statusCode()).isEqualTo(200);
 		assertDeniedTwice(path, policies);
-	}
-
-	@Test
-	void loggedInRequestOfPolicyWithPlansTakesOneCall() {
-		assertThat(get("/basic").statusCode()).isEqualTo(200);
-		long calls = calls();
-		assertThat(get("/basic").statusCode()).isEqualTo(200);
-		assertThat(calls()).isEqualTo(calls + 1);
 	}
 
 	@Test
