@@ -1,27 +1,26 @@
 package io.github.ratelimit.spring.web;
 
-import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.Set;
-import java.util.stream.Stream;
 
 import io.github.ratelimit.spring.LimitHeaders;
 import io.github.ratelimit.spring.PlanResolver;
-import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.RateLimitExemption;
 import io.github.ratelimit.spring.RejectionHandler;
 import io.github.ratelimit.spring.SecurityFilters;
 import io.github.ratelimit.spring.config.AnnotatedPolicies;
 import io.github.ratelimit.spring.config.DeclaredPolicies;
+import io.github.ratelimit.spring.config.PolicyReader;
 import io.github.ratelimit.spring.config.RateLimitAutoConfiguration;
 import io.github.ratelimit.spring.config.RateLimitProperties;
-import io.github.ratelimit.spring.config.RefreshedPolicies;
 import io.github.ratelimit.spring.decide.Decider;
 import io.github.ratelimit.spring.decide.ListedPlans;
 import io.github.ratelimit.spring.decide.PolicyEnforcer;
 import io.github.ratelimit.spring.decide.UnknownPolicyHandler;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.spring.policy.IdentifiedPolicy;
+import io.github.ratelimit.spring.policy.ResponseCondition;
 import io.github.ratelimit.spring.web.answer.Rejections;
 import io.github.ratelimit.spring.web.answer.StatusHeaders;
 import io.github.ratelimit.spring.web.cors.ApplicationCors;
@@ -34,8 +33,11 @@ import io.github.ratelimit.spring.web.identify.RequestMetadata;
 import io.github.ratelimit.spring.web.identify.UserPlans;
 import io.github.ratelimit.spring.web.path.LimitedPaths;
 import io.github.ratelimit.spring.web.path.LimitedPathsReader;
+import io.github.ratelimit.spring.web.path.UnservedPaths;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -46,7 +48,6 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnNotWarDeployment;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
@@ -60,7 +61,6 @@ import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.context.request.ServletRequestAttributes;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.HandlerMapping;
-import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
 import org.springframework.web.util.pattern.PathPatternParser;
 
 /**
@@ -74,6 +74,10 @@ import org.springframework.web.util.pattern.PathPatternParser;
 @ConditionalOnClass(DispatcherServlet.class)
 @ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
 public final class RateLimitWebAutoConfiguration {
+
+	private static final Logger logger = LoggerFactory.getLogger(RateLimitWebAutoConfiguration.class);
+
+	private static final ResponseCondition UNAUTHORIZED = ResponseCondition.parse("status in [401]");
 
 	/** Distance of the outermost filter from the first order. */
 	private static final int DISTANCE = 10;
@@ -231,31 +235,32 @@ public final class RateLimitWebAutoConfiguration {
 	UnservedPaths rateLimitUnservedPaths(LimitedPaths paths,
 			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, LoginFilters filters,
 			ObjectProvider<HandlerMapping> mappings, WebApplicationContext context) {
-		return new UnservedPaths(paths, parser.getIfAvailable(() -> PathPatternParser.defaultInstance), filters,
+		return new UnservedPaths(paths, parser.getIfAvailable(() -> PathPatternParser.defaultInstance), filters::exist,
 				mappings, context);
 	}
 
-	/**
-	 * An external container may authenticate users without a filter. Beans of the
-	 * application may change what happens to requests without a user.
-	 */
 	@Bean
-	@ConditionalOnNotWarDeployment
-	SmartInitializingSingleton rateLimitUserCheck(RequestIdentifiers identifiers, LoginFilters logins,
-			ConfiguredPolicies policies, LimitedPaths paths, AnnotatedPolicies annotated,
-			ObjectProvider<RequestMappingInfoHandlerMapping> mappings, ObjectProvider<PolicyEnforcer> enforcer,
-			ListableBeanFactory beans) {
-		UserCheck check = new UserCheck(identifiers, policies, paths, annotated);
-		return () -> {
-			if (logins.exist()) {
-				check.warnOfUncountedLogins();
-			}
-			else if (!mayChangePolicies(beans)) {
-				check.requireCounted((enforcer.getIfUnique() instanceof ServletPolicyEnforcer)
-						? mappings.stream().flatMap((mapping) -> mapping.getHandlerMethods().values().stream())
-						: Stream.empty());
-			}
-		};
+	SmartInitializingSingleton rateLimitUncountedLogins(RequestIdentifiers identifiers, LoginFilters logins,
+			LimitedPaths paths) {
+		return () -> paths.policies()
+			.stream()
+			.filter((policy) -> UNAUTHORIZED.equals(policy.enforcement().countWhen()) && logins.exist())
+			.forEach((policy) -> warnIfUncounted(policy, identifiers));
+	}
+
+	/**
+	 * Warns of a policy that counts only failed logins, but by users only, or with plans:
+	 * what refuses a login answers before there is a user. A handler may answer 401 too.
+	 */
+	private static void warnIfUncounted(IdentifiedPolicy policy, RequestIdentifiers identifiers) {
+		boolean plans = !policy.plans().isEmpty();
+		if (plans || policy.identifiers().stream().allMatch(identifiers::needsUser)) {
+			String name = policy.policy().name();
+			logger.warn(
+					"The policy '{}' does not count what Spring Security or another filter answers with 401, because there is no user yet. {}",
+					name, plans ? "Count that by a second policy, which has no plans"
+							: "Add ip to " + PolicyReader.property(name, ".identifiers"));
+		}
 	}
 
 	@Bean
@@ -270,12 +275,6 @@ public final class RateLimitWebAutoConfiguration {
 		}, handler.getIfAvailable(SettledPolicies::log));
 	}
 
-	/** Returns whether a bean of the application may change policies at runtime. */
-	private static boolean mayChangePolicies(ListableBeanFactory beans) {
-		return Arrays.stream(beans.getBeanNamesForType(PolicySource.class, true, false))
-			.anyMatch((name) -> !RefreshedPolicies.class.equals(beans.getType(name)));
-	}
-
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(FilterChainProxy.class)
 	static class SecurityConfiguration {
@@ -287,15 +286,10 @@ public final class RateLimitWebAutoConfiguration {
 		}
 
 		@Bean
-		SmartInitializingSingleton rateLimitFilterOrderCheck(ListableBeanFactory beans, LimitedPaths paths,
-				RequestCharges charges, FilterOrders orders) {
+		SmartInitializingSingleton rateLimitFilterOrderCheck(ListableBeanFactory beans, FilterOrders orders) {
 			return () -> {
 				if (beans.getBeanNamesForType(FilterChainProxy.class, true, false).length > 0) {
-					orders.requireAfterSecurity(paths.policies()
-						.stream()
-						.filter(charges::needsUser)
-						.map((policy) -> policy.policy().name())
-						.toList());
+					orders.requireAfterSecurity();
 				}
 			};
 		}

@@ -20,14 +20,12 @@ import org.slf4j.LoggerFactory;
  * because the bean that resolves it may not exist yet.
  *
  * @param user returns whether it is known only after the login
- * @param missingWithoutUser returns whether it is certain that requests without a user
- * lack it
  */
-record IdentifierKind(BooleanSupplier user, BooleanSupplier missingWithoutUser, boolean needsPattern, Finder finder) {
+record IdentifierKind(BooleanSupplier user, boolean needsPattern, Finder finder) {
 
 	private static final Logger logger = LoggerFactory.getLogger(IdentifierKind.class);
 
-	static final IdentifierKind GLOBAL = new IdentifierKind(() -> false, () -> false, false,
+	static final IdentifierKind GLOBAL = new IdentifierKind(() -> false, false,
 			(request, pattern, values) -> Identifier.GLOBAL);
 
 	static IdentifierKind of(String type, Function<HttpServletRequest, @Nullable String> value) {
@@ -35,38 +33,30 @@ record IdentifierKind(BooleanSupplier user, BooleanSupplier missingWithoutUser, 
 	}
 
 	static IdentifierKind of(String type, boolean user, Function<HttpServletRequest, @Nullable String> value) {
-		return new IdentifierKind(() -> user, () -> user, false,
+		return new IdentifierKind(() -> user, false,
 				(request, pattern, values) -> identifier(type, value.apply(request)));
 	}
 
 	/** Creates that of the path patterns. */
 	static IdentifierKind ofPath(String type) {
-		return new IdentifierKind(() -> false, () -> false, true,
-				(request, pattern, values) -> identifier(type, pattern));
+		return new IdentifierKind(() -> false, true, (request, pattern, values) -> identifier(type, pattern));
 	}
 
 	/** Creates that of an expression over the arguments of a method. */
 	static IdentifierKind ofArguments(String expression) {
-		return new IdentifierKind(() -> false, () -> false, false,
+		return new IdentifierKind(() -> false, false,
 				(request, pattern, values) -> identifier(expression, values.get(expression)));
 	}
 
 	/** Creates that of an expression. */
 	static IdentifierKind own(String name, RequestExpression expression) {
-		return new IdentifierKind(expression::needsUser, expression::isMissingWithoutUser, false,
-				logged(name, expression::text));
+		return new IdentifierKind(expression::needsUser, false, logged(name, expression::text));
 	}
 
 	/** Creates that of a bean, which may be one of a request. */
 	static IdentifierKind own(String name, Supplier<IdentifierResolver> resolver) {
-		return new IdentifierKind(() -> resolver.get().needsUser(), () -> {
-			try {
-				return resolver.get().needsUser();
-			}
-			catch (RuntimeException ex) {
-				return false;
-			}
-		}, false, logged(name, (request) -> resolver.get().resolve(request)));
+		return new IdentifierKind(() -> resolver.get().needsUser(), false,
+				logged(name, (request) -> resolver.get().resolve(request)));
 	}
 
 	/**
@@ -96,7 +86,6 @@ record IdentifierKind(BooleanSupplier user, BooleanSupplier missingWithoutUser, 
 			return parts.get(0);
 		}
 		return new IdentifierKind(() -> parts.stream().anyMatch(IdentifierKind::needsUser),
-				() -> parts.stream().anyMatch((part) -> part.missingWithoutUser.getAsBoolean()),
 				parts.stream().anyMatch(IdentifierKind::needsPattern), (request, pattern, values) -> {
 					List<Identifier> found = new ArrayList<>(parts.size());
 					for (IdentifierKind part : parts) {

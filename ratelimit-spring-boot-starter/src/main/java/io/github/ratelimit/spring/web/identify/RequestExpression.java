@@ -1,7 +1,6 @@
 package io.github.ratelimit.spring.web.identify;
 
 import java.security.Principal;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -93,20 +92,6 @@ final class RequestExpression {
 
 	boolean needsUser() {
 		return this.expression.variables().contains(PRINCIPAL) || this.expression.namesAny(OF_USER);
-	}
-
-	/**
-	 * Returns whether it is certain that requests without a user have no value. An
-	 * expression that reads the request may have one for some of them.
-	 */
-	boolean isMissingWithoutUser() {
-		try {
-			return isOfUserAlone() && !StringUtils.hasText(text(Collections.singletonMap(PRINCIPAL, null)));
-		}
-		catch (RuntimeException ex) {
-			// It would count as missing.
-			return true;
-		}
 	}
 
 	/** Returns the type of the value; {@code null} if it is known only by evaluation. */

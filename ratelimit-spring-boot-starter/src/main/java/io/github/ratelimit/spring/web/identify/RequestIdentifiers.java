@@ -91,11 +91,6 @@ public final class RequestIdentifiers {
 		return kind(name).needsUser();
 	}
 
-	/** Returns whether it is certain that requests without a user lack an identifier. */
-	public boolean isMissingWithoutUser(String name) {
-		return kind(name).missingWithoutUser().getAsBoolean();
-	}
-
 	/**
 	 * Returns an identifier, with its address written as requests are counted by it.
 	 * @throws IllegalArgumentException if requests are never counted by the address

@@ -5,9 +5,6 @@ import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.web.util.pattern.PathPatternParser;
-import org.springframework.web.util.pattern.PatternParseException;
-
 /**
  * Tells what is wrong with path patterns that are written as a regular expression or with
  * a query. They are valid patterns, but no request matches them.
@@ -40,60 +37,25 @@ final class PathSpelling {
 	/**
 	 * Returns what is wrong with a path.
 	 * @param path the path, without a method
-	 * @param parser checks what is meant
 	 * @return what to do, to follow "must be"; {@code null} if the path has no query, and
 	 * is no regular expression
 	 */
-	static @Nullable String problem(String path, PathPatternParser parser) {
+	static @Nullable String problem(String path) {
 		if (path.equals("/.*")) {
 			// As a pattern it matches /.env.
 			return "/** for all paths, or /{name:[.].*} for names that begin with a point";
 		}
-		if (isRegex(path)) {
-			String meant = pattern(path);
-			return "a path pattern, not a regular expression%s. One segment may have a regular expression, as in /users/{id:[0-9]+}"
-				.formatted(isPattern(meant, parser) ? ": " + meant : "");
+		String withoutVariables = VARIABLE.matcher(path).replaceAll("x");
+		if (REGEX.matcher(withoutVariables).find()) {
+			return "a path pattern, not a regular expression: /** for /.*. One segment may have one, as in /users/{id:[0-9]+}";
 		}
-		if (QUERY.matcher(VARIABLE.matcher(path).replaceAll("x")).find()) {
+		if (QUERY.matcher(withoutVariables).find()) {
 			Matcher parameter = PARAMETER.matcher(path);
 			String name = parameter.find() ? parameter.group(1) : "NAME";
 			return "%s, because the query is not part of the path. The identifier query:%s counts by a parameter"
 				.formatted(path.substring(0, path.indexOf('?')), name);
 		}
 		return null;
-	}
-
-	private static boolean isRegex(String text) {
-		return REGEX.matcher(VARIABLE.matcher(text).replaceAll("x")).find();
-	}
-
-	private static boolean isPattern(String text, PathPatternParser parser) {
-		try {
-			parser.parse(text);
-			return text.startsWith("/");
-		}
-		catch (PatternParseException ex) {
-			return false;
-		}
-	}
-
-	/** Returns the pattern that matches about the same as a regular expression. */
-	private static String pattern(String regex) {
-		String[] segments = regex.replaceAll("^\\^|\\$$", "")
-			.replaceAll("\\[\\^/][*+]", "*")
-			.replaceFirst("/?\\((?:\\?:)?/?\\.[*+]\\)[?*]?$", "/**")
-			.split("/", -1);
-		for (int i = 0; i < segments.length; i++) {
-			if (segments[i].matches("\\(?\\.[*+]\\)?\\??")) {
-				segments[i] = (i == segments.length - 1) ? "**" : "*";
-			}
-			else if (isRegex(segments[i])) {
-				// Groups of patterns capture nothing.
-				segments[i] = "{part%s:%s}".formatted(i,
-						segments[i].replaceFirst("^\\(([^()]*)\\)$", "$1").replaceAll("\\((?!\\?)", "(?:"));
-			}
-		}
-		return String.join("/", segments);
 	}
 
 }

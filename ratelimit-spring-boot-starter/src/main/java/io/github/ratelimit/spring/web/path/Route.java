@@ -34,7 +34,7 @@ public record Route(@Nullable HttpMethod method, PathPattern pattern, long cost)
 	public static Route parse(String text, long cost, PathPatternParser parser) {
 		String[] words = text.strip().split("\\s+");
 		String path = words[words.length - 1];
-		String problem = (words.length <= 2) ? PathSpelling.problem(path, parser) : null;
+		String problem = (words.length <= 2) ? PathSpelling.problem(path) : null;
 		if (problem != null) {
 			throw new IllegalArgumentException("Invalid path (%s): must be %s.".formatted(text, problem));
 		}
@@ -57,16 +57,6 @@ public record Route(@Nullable HttpMethod method, PathPattern pattern, long cost)
 			throw new IllegalArgumentException("Invalid path (%s): %s is no HTTP method.".formatted(text, name));
 		}
 		return method;
-	}
-
-	/**
-	 * Returns whether some request may match both this route and another. Returns true if
-	 * that is unknown.
-	 */
-	boolean mayMeet(Route other, PathPatternParser parser) {
-		return (this.method == null || other.method == null || matchesMethod(other.method.name())
-				|| other.matchesMethod(this.method.name()))
-				&& PathShape.of(this.pattern.getPatternString(), parser).mayMeet(other.pattern.getPatternString());
 	}
 
 	/**

@@ -45,32 +45,12 @@ class RouteTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiterString = " => ", quoteCharacter = '`', textBlock = """
-			/api/.* => /api/**
-			GET /api/.* => /api/**
-			^/api/.*$ => /api/**
-			^/api(/.*)?$ => /api/**
-			/api/.+ => /api/**
-			/api/(.*) => /api/**
-			/api/.+/orders => /api/*/orders
-			/.+ => /**
-			/.*/orders => /*/orders
-			^/.*$ => /**
-			/files/(?:a)+ => /files/{part2:(?:a)+}
-			/api/(v.*) => /api/{part2:v.*}
-			/users/[0-9]+ => /users/{part2:[0-9]+}
-			/users/[^/]+/orders => /users/*/orders
-			/files/(a|b) => /files/{part2:a|b}
-			/files/(a|b)c => /files/{part2:(?:a|b)c}
-			/users/\\d+ => /users/{part2:\\d+}
-			/users/(\\w+)/x => /users/{part2:\\w+}/x
-			/users$ => /users
-			""")
-	void patternIsProposedWhenTextIsRegularExpression(String regex, String pattern) {
+	@ValueSource(strings = { "/api/.*", "GET /api/.*", "^/api/.*$", "^/api(/.*)?$", "/api/.+", "/api/(.*)",
+			"/api/.+/orders", "/.+", "/.*/orders", "/files/(?:a)+", "/api/(v.*)", "/users/[0-9]+", "/files/(a|b)",
+			"/users/\\d+", "/users$" })
+	void textIsRejectedWhenItIsRegularExpression(String regex) {
 		assertThatIllegalArgumentException().isThrownBy(() -> parse(regex))
-			.withMessageStartingWith("Invalid path (%s): must be a path pattern, not a regular expression: %s. ", regex,
-					pattern);
-		assertThat(parse(pattern).pattern()).isNotNull();
+			.withMessageStartingWith("Invalid path (%s): must be a path pattern, not a regular expression: ", regex);
 	}
 
 	@ParameterizedTest
@@ -108,18 +88,6 @@ class RouteTests {
 	void textIsRejectedWhenMethodIsUnknown(String method) {
 		assertThatIllegalArgumentException().isThrownBy(() -> parse(method + " /api"))
 			.withMessage("Invalid path (%s /api): %s is no HTTP method.", method, method);
-	}
-
-	@ParameterizedTest
-	@CsvSource({ "/api/health, /api/**, true", "/api/**, /api/health, true", "/api/*, /*/health, true",
-			"/health, /api/**, false", "/api/health/, /api/health, true", "/api/health, /api/*/more, false",
-			"/api, /api/**, true", "/{x}/b, /a/{*rest}, true", "/a/b*, /a/c, false", "/API/x, /api/**, false",
-			"/%61pi/x, /api/**, false", "GET /api, POST /api, false", "GET /api, HEAD /api, true",
-			"HEAD /api, GET /api, true", "/api, POST /api, true", "/a/b, /a, false", "/, /**, true" })
-	void routesMayMeet(String one, String other, boolean expected) {
-		PathPatternParser parser = PathPatternParser.defaultInstance;
-		assertThat(parse(one).mayMeet(parse(other), parser)).isEqualTo(expected);
-		assertThat(parse(other).mayMeet(parse(one), parser)).isEqualTo(expected);
 	}
 
 	@ParameterizedTest
