@@ -45,13 +45,6 @@ class AnnotatedControllerIT {
 	}
 
 	@Test
-	void otherMethodIsLimitedByItsOwnAnnotation() {
-		assertThat(this.application.get("/explicit").body()).isEqualTo("shop");
-		assertThat(this.application.get("/explicit").statusCode()).isEqualTo(429);
-		assertThat(this.application.decisions()).isEqualTo(2);
-	}
-
-	@Test
 	void argumentsIdentifyTogetherWithRequest() {
 		assertThat(this.application.statuses(2, "/order?customer=anna")).containsExactly(200, 429);
 		assertThat(this.application.get("/order?customer=bert").statusCode()).isEqualTo(200);
@@ -62,7 +55,7 @@ class AnnotatedControllerIT {
 	}
 
 	@OpenApplication
-	@Import({ Own.class, Explicit.class, Orders.class })
+	@Import({ Own.class, Orders.class })
 	static class Application {
 
 	}
@@ -95,22 +88,6 @@ class AnnotatedControllerIT {
 		@GetMapping("/own")
 		public String get(@RequestParam("name") String name, Model model) {
 			return name + " of " + model.getAttribute("shop");
-		}
-
-	}
-
-	@RestController
-	static class Explicit {
-
-		@ModelAttribute("shop")
-		@RateLimited(limits = "1/m")
-		public String shop() {
-			return "shop";
-		}
-
-		@GetMapping("/explicit")
-		public String get(@ModelAttribute("shop") String shop) {
-			return shop;
 		}
 
 	}

@@ -36,7 +36,6 @@ import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.config.annotation.CorsRegistry;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
-import org.springframework.web.servlet.i18n.LocaleChangeInterceptor;
 
 /**
  * Applications that allow pages of another origin in different ways, or do not, with what
@@ -120,31 +119,11 @@ abstract class CorsApplications {
 
 	}
 
-	static class WithEarlyFilter extends Plain {
-
-		@Bean
-		FilterRegistrationBean<CorsFilter> crossOrigin() {
-			return TestApplication.filterAt(-1000, new CorsFilter(source()));
-		}
-
-	}
-
 	static class WithFilterOfOtherPath extends Plain {
 
 		@Bean
 		FilterRegistrationBean<CorsFilter> crossOrigin() {
-			return TestApplication.filterAt(0, new CorsFilter(source()), "/api/open/*");
-		}
-
-	}
-
-	static class WithDisabledFilter extends WithFilter {
-
-		@Bean
-		FilterRegistrationBean<CorsFilter> registration(CorsFilter filter) {
-			FilterRegistrationBean<CorsFilter> registration = TestApplication.filterAt(0, filter);
-			registration.setEnabled(false);
-			return registration;
+			return TestApplication.filterAt(-1000, new CorsFilter(source()), "/api/open/*");
 		}
 
 	}
@@ -153,15 +132,6 @@ abstract class CorsApplications {
 	@EnableAutoConfiguration
 	@Import(Handlers.class)
 	static class Secure {
-
-	}
-
-	static class SecurityWithSource extends Secure {
-
-		@Bean
-		SecurityFilterChain chain(HttpSecurity http) {
-			return http.cors((cors) -> cors.configurationSource(source())).httpBasic(Customizer.withDefaults()).build();
-		}
 
 	}
 
@@ -208,7 +178,7 @@ abstract class CorsApplications {
 
 	}
 
-	static class KeyFilterBeforeSecurity extends SecurityWithSource {
+	static class KeyFilterBeforeSecurity extends SecurityWithMvc {
 
 		@Bean
 		FilterRegistrationBean<KeyCheck> keyCheck() {
@@ -236,15 +206,6 @@ abstract class CorsApplications {
 		@Override
 		public void addInterceptors(InterceptorRegistry registry) {
 			registry.addInterceptor(new KeyCheck());
-		}
-
-	}
-
-	static class LocaleInterceptor extends WithMvc implements WebMvcConfigurer {
-
-		@Override
-		public void addInterceptors(InterceptorRegistry registry) {
-			registry.addInterceptor(new LocaleChangeInterceptor());
 		}
 
 	}

@@ -5,14 +5,12 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.spring.PlanResolver;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -32,9 +30,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 		    hammered: { paths: /hammered, limits: 2/m, identifiers: [ip, user], count-denied: true }
 		    failed: { paths: /failed, limits: 2/m, identifiers: [ip, user], count-denied: true,
 		      count-when: 'status in [401]' }
-		    tariff: { paths: /tariff, limits: 2/m, plans.pro.limits: 3/m, count-denied: true }
-		    beside: { paths: /beside, limits: 9/m, identifiers: [ip, user], count-denied: true }
-		    narrow: { paths: /beside, limits: 1/m }
 		# In all other tests it is where Spring Boot puts it.
 		spring.security.filter.order: 0
 		""")
@@ -84,20 +79,6 @@ class CountDeniedIT {
 		assertThat(get("/hammered", "berta:secret", 3)).isEqualTo(200);
 	}
 
-	@Test
-	void deniedRequestsCountByThePlanOfWhoComesThrough() {
-		assertThat(get("/tariff", RIGHT, 1)).isEqualTo(200);
-		assertThat(statusesOfOneWhoHammers("/tariff", RIGHT)).containsExactly(200, 200, 429, 429, 429, 429);
-	}
-
-	@Test
-	void requestThatAnotherPolicyDeniesCounts() {
-		List<Integer> statuses = Stream.of(WRONG, WRONG, WRONG).map((login) -> get("/beside", login, 1)).toList();
-		assertThat(statuses).containsExactly(401, 429, 429);
-		this.application.assertUsed("beside", address(1), 3);
-		this.application.assertUsed("narrow", address(1), 1);
-	}
-
 	/** Two tries at once, three later, and one when the first two are forgotten. */
 	private List<Integer> statusesOfOneWhoHammers(String path, String login) {
 		return Stream.of(0, 0, 40, 0, 0, 30).map((seconds) -> {
@@ -120,14 +101,9 @@ class CountDeniedIT {
 	@RestController
 	static class Application {
 
-		@GetMapping({ "/hammered", "/failed", "/tariff", "/beside" })
+		@GetMapping({ "/hammered", "/failed" })
 		String get() {
 			return "served";
-		}
-
-		@Bean
-		static PlanResolver plans() {
-			return (user, request) -> "pro";
 		}
 
 	}

@@ -13,7 +13,6 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -46,13 +45,6 @@ class DeniedOutsideHandlerIT {
 		assertThat(denied.body()).contains("quota-exceeded").contains("\"violated-policies\":[\"plain\"]");
 	}
 
-	@Test
-	void earlyCallOfFilterIsCountedByItsRequest() {
-		assertThat(this.application.get("/early", "X-Key", "a").statusCode()).isEqualTo(200);
-		assertThat(this.application.get("/early", "X-Key", "a").statusCode()).isEqualTo(429);
-		assertThat(this.application.get("/early", "X-Key", "b").statusCode()).isEqualTo(200);
-	}
-
 	@ParameterizedTest
 	@CsvSource({ "/caller, 403", "/store, 503", "/broken, 500", "/no-cost, 400" })
 	void otherExceptionsAreAnsweredAsInHandlers(String path, int status) {
@@ -81,15 +73,7 @@ class DeniedOutsideHandlerIT {
 					}
 				}
 
-			}, "/servlet", "/wrapped", "/filter", "/early");
-		}
-
-		@Bean
-		FilterRegistrationBean<Filter> earlyFilter(Plain plain) {
-			return TestApplication.filterAt(-1000, (request, response, chain) -> {
-				plain.early();
-				chain.doFilter(request, response);
-			}, "/early");
+			}, "/servlet", "/wrapped", "/filter");
 		}
 
 		private static void wrap(Plain plain) throws ServletException {
@@ -127,10 +111,6 @@ class DeniedOutsideHandlerIT {
 
 		@RateLimited(limits = "9/m", name = "cost", costExpression = "#rows")
 		public void cost(@Nullable Integer rows) {
-		}
-
-		@RateLimited(limits = "1/m", name = "early", identifiers = "header:X-Key")
-		public void early() {
 		}
 
 	}

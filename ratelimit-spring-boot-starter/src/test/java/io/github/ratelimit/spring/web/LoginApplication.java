@@ -4,8 +4,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import javax.crypto.SecretKey;
 import javax.crypto.spec.SecretKeySpec;
@@ -18,11 +16,8 @@ import com.nimbusds.jwt.JWTClaimsSet;
 import com.nimbusds.jwt.SignedJWT;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
-import io.github.ratelimit.spring.DecisionListener;
-import io.github.ratelimit.spring.ObservedRateLimiter;
 import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.PolicySource;
-import io.github.ratelimit.spring.RateLimiterDecorator;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -57,13 +52,6 @@ import org.springframework.web.filter.OncePerRequestFilter;
 @RestController
 class LoginApplication {
 
-	/**
-	 * Decisions of which listeners were notified: both names of the policy, and outcome.
-	 */
-	static final List<String> told = new CopyOnWriteArrayList<>();
-
-	static final AtomicInteger refunds = new AtomicInteger();
-
 	@GetMapping({ "/basic", "/bearer", "/own", "/tariff", "/twice", "/named", "/only", "/guarded" })
 	String get() {
 		return "served";
@@ -81,18 +69,6 @@ class LoginApplication {
 			return (user != null && user.value().equals("anna")) ? policy.withLimits(List.of(Limit.parse("3/m")))
 					: policy;
 		};
-	}
-
-	@Bean
-	DecisionListener decisionListener() {
-		return (decision) -> told.add(
-				decision.policy().policy().name() + " " + decision.charge().policy().name() + " " + decision.outcome());
-	}
-
-	@Bean
-	RateLimiterDecorator countedRefunds() {
-		return (limiter) -> new ObservedRateLimiter(limiter, (request) -> {
-		}, (request) -> refunds.incrementAndGet());
 	}
 
 	@Bean
