@@ -1,16 +1,8 @@
 package io.github.ratelimit.spring.web;
 
-import java.io.IOException;
-import java.util.Collections;
-import java.util.Enumeration;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-import jakarta.servlet.FilterChain;
-import jakarta.servlet.ServletException;
-import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletRequestWrapper;
-import jakarta.servlet.http.HttpServletResponse;
 import org.apache.catalina.filters.RemoteIpFilter;
 import org.apache.catalina.valves.RemoteIpValve;
 import org.eclipse.jetty.server.Connector;
@@ -32,7 +24,6 @@ import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.Ordered;
-import org.springframework.web.filter.OncePerRequestFilter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
@@ -57,9 +48,7 @@ class ForwardedAddressIT {
 	static Stream<Arguments> rewriting() {
 		return Stream.of(Arguments.of(Container.TOMCAT, TestApplication.Served.class, "framework"),
 				Arguments.of(Container.JETTY, TestApplication.Served.class, "framework"),
-				Arguments.of(Container.JETTY, JettyCustomizer.class, "none"),
-				Arguments.of(Container.TOMCAT, OwnFilter.class, "none"),
-				Arguments.of(Container.JETTY, OwnFilter.class, "none"));
+				Arguments.of(Container.JETTY, JettyCustomizer.class, "none"));
 	}
 
 	@ParameterizedTest
@@ -205,39 +194,6 @@ class ForwardedAddressIT {
 		@Bean
 		FilterRegistrationBean<RemoteIpFilter> tomcatFilter() {
 			return TestApplication.filterAt(Ordered.HIGHEST_PRECEDENCE, new RemoteIpFilter());
-		}
-
-	}
-
-	/** Believes the first address, and hides the header. */
-	static class OwnFilter extends TestApplication.Served {
-
-		@Bean
-		FilterRegistrationBean<OncePerRequestFilter> believing() {
-			return TestApplication.filterAt(Ordered.HIGHEST_PRECEDENCE, new Believing());
-		}
-
-	}
-
-	private static final class Believing extends OncePerRequestFilter {
-
-		@Override
-		protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
-				throws ServletException, IOException {
-			String header = request.getHeader("X-Forwarded-For");
-			chain.doFilter(new HttpServletRequestWrapper(request) {
-
-				@Override
-				public String getRemoteAddr() {
-					return (header != null) ? header.split(",")[0] : super.getRemoteAddr();
-				}
-
-				@Override
-				public Enumeration<String> getHeaders(String name) {
-					return Collections.emptyEnumeration();
-				}
-
-			}, response);
 		}
 
 	}

@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -54,6 +55,15 @@ class IdentifierIT {
 	void everyValueHasOwnCount(String path, String header, String value, String other) {
 		assertThat(this.application.statuses(2, path, header, value)).containsExactly(200, 429);
 		assertThat(this.application.statuses(2, path, header, other)).containsExactly(200, 429);
+	}
+
+	@Test
+	void argumentsIdentifyTogetherWithRequest() {
+		assertThat(this.application.statuses(2, "/order?customer=anna")).containsExactly(200, 429);
+		assertThat(status("/order?customer=bert")).isEqualTo(200);
+		assertThat(this.application.get("/order").headers().firstValue("RateLimit"))
+			.hasValue("\"Application.order\";r=0;t=60");
+		assertThat(status("/order?customer=")).isEqualTo(429);
 	}
 
 	@Test
@@ -144,6 +154,12 @@ class IdentifierIT {
 		@RateLimited(limits = "1/m", identifiers = "user")
 		@GetMapping("/annotated")
 		String annotated() {
+			return "served";
+		}
+
+		@RateLimited(limits = "1/m", identifiers = "ip+#customer")
+		@GetMapping("/order")
+		String order(@RequestParam(required = false) String customer) {
 			return "served";
 		}
 

@@ -1,8 +1,10 @@
 package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpResponse;
+import java.time.Duration;
 import java.util.List;
 
+import io.github.ratelimit.Identifier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -13,13 +15,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Policies beside a login: those with plans count who comes through it, and a second
- * policy counts who does not.
+ * policy counts who does not. Policies that count denied requests keep whoever goes on
+ * trying denied.
  */
 @StartApplication(application = LoginApplication.class, value = """
 		ratelimit:
 		  plan-cache-ttl: 0
+		  ip.trusted-proxies: 127.0.0.1
 		  policies:
-		    login: { paths: [/form, /basic, /bearer, /own], limits: 5/15m, identifiers: [ip, user],
+		    login: { paths: [/form, /basic, /own], limits: 5/15m, identifiers: [ip, user],
 		      count-when: 'status in [401]' }
 		    guarded: { paths: /guarded, limits: 2/m, plans.pro.limits: 4/m }
 		    guesses: { paths: /guarded, limits: 2/m, count-when: 'status in [401]' }
@@ -28,6 +32,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 		    second: { paths: /twice, limits: 9/m, plans.pro.limits: 90/m }
 		    named: { paths: /named, limits: 1/m, identifiers: user }
 		    only: { paths: /only, limits: 0/m, plans.pro.limits: 2/m }
+		    hammered: { paths: /hammered, limits: 2/m, identifiers: [ip, user], count-denied: true,
+		      algorithm: sliding-log }
+		    failed: { paths: /failed, limits: 2/m, identifiers: [ip, user], count-denied: true,
+		      count-when: 'status in [401]', algorithm: sliding-log }
+		# In all other tests it is where Spring Boot puts it.
+		spring.security.filter.order: 0
 		""")
 class LoginIT {
 
@@ -36,7 +46,7 @@ class LoginIT {
 
 	/** What a right login has used is given back after its response. */
 	@ParameterizedTest
-	@ValueSource(strings = { "/form", "/basic", "/bearer", "/own" })
+	@ValueSource(strings = { "/form", "/basic", "/own" })
 	void wrongLoginsAreLimitedAndRightOnesAreFree(String path) {
 		for (int failed = 0; failed < 8; failed++) {
 			for (String user : List.of("anna", "berta")) {
@@ -87,11 +97,60 @@ class LoginIT {
 		assertThat(this.application.settlements("tariff")).isZero();
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "/hammered", "/failed" })
+	void deniedLoginsCountByTheAddress(String path) {
+		for (String waitAndStatus : "0:401 0:401 40:429 0:429 0:429 30:429".split(" ")) {
+			this.application.advance(Duration.ofSeconds(Integer.parseInt(waitAndStatus.split(":")[0])));
+			assertThat(waitAndStatus).endsWith(":" + get(path, "anna:wrong", 1));
+		}
+		assertThat(get(path, "anna:secret", 1)).isEqualTo(429);
+		assertThat(get(path, "anna:secret", 2)).isEqualTo(200);
+		this.application.advance(Duration.ofMinutes(1));
+		assertThat(get(path, "anna:secret", 1)).isEqualTo(200);
+	}
+
+	@Test
+	void onlyWhatWasAllowedIsGivenBack() {
+		get("/failed", "anna:secret", 1);
+		assertUsed("failed", 1, 0);
+		get("/failed", "anna:wrong", 1);
+		get("/failed", "anna:wrong", 1);
+		this.application.advance(Duration.ofSeconds(40));
+		assertThat(get("/failed", "anna:secret", 1)).isEqualTo(429);
+		this.application.advance(Duration.ofSeconds(30));
+		assertUsed("failed", 1, 1);
+	}
+
+	private void assertUsed(String policy, int address, long used) {
+		this.application.assertUsed(policy, address(address), used);
+		this.application.assertUsed(policy, Identifier.user("anna"), 0);
+	}
+
+	@Test
+	void deniedRequestsCountForUserAndAddressesOnce() {
+		assertThat(get("/hammered", "anna:secret", 1)).isEqualTo(200);
+		assertThat(get("/hammered", "anna:secret", 2)).isEqualTo(200);
+		this.application.advance(Duration.ofSeconds(40));
+		assertThat(get("/hammered", "anna:secret", 3)).isEqualTo(429);
+		assertThat(get("/hammered", "anna:secret", 4)).isEqualTo(429);
+		this.application.assertUsed("hammered", address(3), 1);
+		this.application.advance(Duration.ofSeconds(30));
+		assertThat(get("/hammered", "anna:secret", 5)).isEqualTo(429);
+		assertThat(get("/hammered", "berta:secret", 3)).isEqualTo(200);
+	}
+
+	private int get(String path, String login, int address) {
+		return this.application.getAs(login, path, "X-Forwarded-For", address(address).value()).statusCode();
+	}
+
+	private static Identifier address(int last) {
+		return Identifier.ip("203.0.113." + last);
+	}
+
 	private HttpResponse<String> logIn(String path, String user, String password) {
 		return switch (path) {
 			case "/form" -> this.application.send("POST", "/form?username=" + user + "&password=" + password);
-			case "/bearer" ->
-				this.application.get(path, "Authorization", "Bearer " + LoginApplication.jwt(user, password));
 			case "/own" -> this.application.get(path, "X-Key", user + ":" + password);
 			default -> this.application.getAs(user + ":" + password, path);
 		};
