@@ -51,9 +51,6 @@ public final class IdentifierNames {
 	/** What many clients have in common. */
 	private static final Set<String> SHARED = Set.of(PATH, METHOD, GLOBAL);
 
-	/** What every request has. */
-	private static final Set<String> NEVER_MISSING = Set.of(ADDRESS, METHOD, GLOBAL);
-
 	private IdentifierNames() {
 	}
 
@@ -166,11 +163,6 @@ public final class IdentifierNames {
 	/** Returns whether all identifiers tell clients apart. */
 	public static boolean tellClientsApart(List<String> names) {
 		return names.stream().allMatch(IdentifierNames::tellsClientsApart);
-	}
-
-	/** Returns whether it is certain that every request has an identifier. */
-	public static boolean isNeverMissing(String name) {
-		return NEVER_MISSING.containsAll(parts(name));
 	}
 
 	/**

@@ -11,6 +11,7 @@ import io.github.ratelimit.spring.RejectionHandler;
 import io.github.ratelimit.spring.SecurityFilters;
 import io.github.ratelimit.spring.config.AnnotatedPolicies;
 import io.github.ratelimit.spring.config.DeclaredPolicies;
+import io.github.ratelimit.spring.config.PolicyReader;
 import io.github.ratelimit.spring.config.RateLimitAutoConfiguration;
 import io.github.ratelimit.spring.config.RateLimitProperties;
 import io.github.ratelimit.spring.decide.Decider;
@@ -18,6 +19,8 @@ import io.github.ratelimit.spring.decide.ListedPlans;
 import io.github.ratelimit.spring.decide.PolicyEnforcer;
 import io.github.ratelimit.spring.decide.UnknownPolicyHandler;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.spring.policy.IdentifiedPolicy;
+import io.github.ratelimit.spring.policy.ResponseCondition;
 import io.github.ratelimit.spring.web.answer.Rejections;
 import io.github.ratelimit.spring.web.answer.StatusHeaders;
 import io.github.ratelimit.spring.web.cors.ApplicationCors;
@@ -30,8 +33,11 @@ import io.github.ratelimit.spring.web.identify.RequestMetadata;
 import io.github.ratelimit.spring.web.identify.UserPlans;
 import io.github.ratelimit.spring.web.path.LimitedPaths;
 import io.github.ratelimit.spring.web.path.LimitedPathsReader;
+import io.github.ratelimit.spring.web.path.UnservedPaths;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -42,7 +48,6 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnNotWarDeployment;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
@@ -69,6 +74,10 @@ import org.springframework.web.util.pattern.PathPatternParser;
 @ConditionalOnClass(DispatcherServlet.class)
 @ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
 public final class RateLimitWebAutoConfiguration {
+
+	private static final Logger logger = LoggerFactory.getLogger(RateLimitWebAutoConfiguration.class);
+
+	private static final ResponseCondition UNAUTHORIZED = ResponseCondition.parse("status in [401]");
 
 	/** Distance of the outermost filter from the first order. */
 	private static final int DISTANCE = 10;
@@ -225,19 +234,32 @@ public final class RateLimitWebAutoConfiguration {
 	UnservedPaths rateLimitUnservedPaths(LimitedPaths paths,
 			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, LoginFilters filters,
 			ObjectProvider<HandlerMapping> mappings, WebApplicationContext context) {
-		return new UnservedPaths(paths, parser.getIfAvailable(() -> PathPatternParser.defaultInstance), filters,
+		return new UnservedPaths(paths, parser.getIfAvailable(() -> PathPatternParser.defaultInstance), filters::exist,
 				mappings, context);
 	}
 
 	@Bean
-	@ConditionalOnNotWarDeployment
-	SmartInitializingSingleton rateLimitUserCheck(RequestIdentifiers identifiers, LoginFilters logins,
+	SmartInitializingSingleton rateLimitUncountedLogins(RequestIdentifiers identifiers, LoginFilters logins,
 			LimitedPaths paths) {
-		return () -> {
-			if (logins.exist()) {
-				new UserCheck(identifiers, paths).warnOfUncountedLogins();
-			}
-		};
+		return () -> paths.policies()
+			.stream()
+			.filter((policy) -> UNAUTHORIZED.equals(policy.enforcement().countWhen()) && logins.exist())
+			.forEach((policy) -> warnIfUncounted(policy, identifiers));
+	}
+
+	/**
+	 * Warns of a policy that counts only failed logins, but by users only, or with plans:
+	 * what refuses a login answers before there is a user. A handler may answer 401 too.
+	 */
+	private static void warnIfUncounted(IdentifiedPolicy policy, RequestIdentifiers identifiers) {
+		boolean plans = !policy.plans().isEmpty();
+		if (plans || policy.identifiers().stream().allMatch(identifiers::needsUser)) {
+			String name = policy.policy().name();
+			logger.warn(
+					"The policy '{}' does not count what Spring Security or another filter answers with 401, because there is no user yet. {}",
+					name, plans ? "Count that by a second policy, which has no plans"
+							: "Add ip to " + PolicyReader.property(name, ".identifiers"));
+		}
 	}
 
 	@Bean
@@ -263,15 +285,10 @@ public final class RateLimitWebAutoConfiguration {
 		}
 
 		@Bean
-		SmartInitializingSingleton rateLimitFilterOrderCheck(ListableBeanFactory beans, LimitedPaths paths,
-				RequestCharges charges, FilterOrders orders) {
+		SmartInitializingSingleton rateLimitFilterOrderCheck(ListableBeanFactory beans, FilterOrders orders) {
 			return () -> {
 				if (beans.getBeanNamesForType(FilterChainProxy.class, true, false).length > 0) {
-					orders.requireAfterSecurity(paths.policies()
-						.stream()
-						.filter(charges::needsUser)
-						.map((policy) -> policy.policy().name())
-						.toList());
+					orders.requireAfterSecurity();
 				}
 			};
 		}

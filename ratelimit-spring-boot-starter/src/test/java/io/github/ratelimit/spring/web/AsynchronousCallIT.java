@@ -39,7 +39,7 @@ class AsynchronousCallIT {
 	TestApplication application;
 
 	@ParameterizedTest
-	@ValueSource(strings = { "Results.future", "Results.mono", "Results.flux", "Results.events", "Results.elsewhere",
+	@ValueSource(strings = { "Results.future", "Results.mono", "Results.events", "Results.elsewhere",
 			"SuspendingController.handler", "SuspendingResults.call" })
 	void deniedRequestGets429AndHeaders(String policy) {
 		String path = policy.replaceFirst(".*\\.", "/");
@@ -62,15 +62,6 @@ class AsynchronousCallIT {
 		assertThat(this.application.get(path, "X-Tenant", "a").statusCode()).isEqualTo(200);
 		assertThat(this.application.get(path, "X-Tenant", "a").statusCode()).isEqualTo(429);
 		assertThat(this.application.get(path, "X-Tenant", "b").statusCode()).isEqualTo(200);
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "/fallback", "/suspending-fallback" })
-	void fallbackAnswersInsteadOf429(String path) {
-		assertThat(this.application.get(path).body()).isEqualTo("called");
-		HttpResponse<String> denied = this.application.get(path);
-		assertThat(denied.statusCode()).isEqualTo(200);
-		assertThat(denied.body()).isEqualTo("instead");
 	}
 
 	/**
@@ -129,26 +120,10 @@ class AsynchronousCallIT {
 			return Mono.just("called");
 		}
 
-		@GetMapping(path = "/flux", produces = MediaType.APPLICATION_JSON_VALUE)
-		@RateLimited(limits = "1/m")
-		Flux<String> flux() {
-			return Flux.just("called", "often");
-		}
-
 		@GetMapping(path = "/events", produces = MediaType.TEXT_EVENT_STREAM_VALUE)
 		@RateLimited(limits = "1/m")
 		Flux<String> events() {
 			return Flux.just("called", "often");
-		}
-
-		@GetMapping("/fallback")
-		@RateLimited(limits = "1/m", fallbackMethod = "instead")
-		Mono<String> fallback() {
-			return Mono.just("called");
-		}
-
-		private Mono<String> instead() {
-			return Mono.just("instead");
 		}
 
 		@GetMapping("/counted")

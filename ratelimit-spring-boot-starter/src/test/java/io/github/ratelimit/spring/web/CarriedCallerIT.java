@@ -33,13 +33,6 @@ import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.stereotype.Component;
 import org.springframework.stereotype.Service;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.annotation.EnableTransactionManagement;
-import org.springframework.transaction.event.TransactionalEventListener;
-import org.springframework.transaction.support.AbstractPlatformTransactionManager;
-import org.springframework.transaction.support.DefaultTransactionStatus;
-import org.springframework.transaction.support.TransactionTemplate;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
@@ -100,25 +93,18 @@ class CarriedCallerIT {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "/carried/address", "/async", "/event", "/committed" })
+	@ValueSource(strings = { "/carried/address", "/async", "/event" })
 	void callerIsCarriedByWhatApplicationsUse(String path) {
 		AtomicInteger calls = this.application.bean(Limited.class).calls();
 		calls.set(0);
-		// Spring logs what listeners throw once a transaction is committed.
-		int denied = path.equals("/committed") ? 200 : 429;
-		assertThat(this.application.statuses(3, path)).containsExactly(200, 200, denied);
+		assertThat(this.application.statuses(3, path)).containsExactly(200, 200, 429);
 		assertThat(calls).hasValue(2);
 		this.application.assertUsed("address", 2);
 	}
 
 	@Test
 	void listenerOfEventFromNobodyIsDenied() {
-		assertThatExceptionOfType(CallerDeniedException.class)
-			.isThrownBy(() -> this.application.publish(new Placed("directly")));
-		AtomicInteger calls = this.application.bean(Limited.class).calls();
-		calls.set(0);
-		this.application.bean(Carriers.class).committed();
-		assertThat(calls).hasValue(0);
+		assertThatExceptionOfType(CallerDeniedException.class).isThrownBy(() -> this.application.publish(new Placed()));
 		assertThat(this.application.decisions()).isZero();
 	}
 
@@ -144,7 +130,6 @@ class CarriedCallerIT {
 
 	@OpenApplication
 	@EnableAsync
-	@EnableTransactionManagement
 	@Import({ Limited.class, Member.class, HeaderLogin.class, Carriers.class, Later.class })
 	static class Application {
 
@@ -153,40 +138,10 @@ class CarriedCallerIT {
 			return new ContextPropagatingTaskDecorator();
 		}
 
-		@Bean
-		PlatformTransactionManager transactionManager() {
-			return new AbstractPlatformTransactionManager() {
-
-				private static final long serialVersionUID = 1;
-
-				@Override
-				protected Object doGetTransaction() {
-					return "transaction";
-				}
-
-				@Override
-				protected void doBegin(Object transaction, TransactionDefinition definition) {
-				}
-
-				@Override
-				protected void doCommit(DefaultTransactionStatus status) {
-				}
-
-				@Override
-				protected void doRollback(DefaultTransactionStatus status) {
-				}
-
-			};
-		}
-
 	}
 
-	/**
-	 * An event of the application.
-	 *
-	 * @param when whether listeners get it at once, or once a transaction is committed
-	 */
-	record Placed(String when) {
+	/** An event of the application. */
+	record Placed() {
 
 	}
 
@@ -228,15 +183,9 @@ class CarriedCallerIT {
 			return "called";
 		}
 
-		@EventListener(condition = "#event.when == 'directly'")
+		@EventListener
 		@RateLimited("address")
 		public void placed(Placed event) {
-			this.calls.incrementAndGet();
-		}
-
-		@TransactionalEventListener(condition = "#event.when == 'committed'")
-		@RateLimited("address")
-		public void committed(Placed event) {
 			this.calls.incrementAndGet();
 		}
 
@@ -283,20 +232,16 @@ class CarriedCallerIT {
 
 		private final ApplicationEventPublisher events;
 
-		private final TransactionTemplate transaction;
-
 		private final ExecutorService threads = Executors.newSingleThreadExecutor();
 
 		@Nullable Callable<String> later;
 
 		@Nullable RequestAttributes ended;
 
-		Carriers(Later asynchronous, Limited limited, ApplicationEventPublisher events,
-				PlatformTransactionManager transactions) {
+		Carriers(Later asynchronous, Limited limited, ApplicationEventPublisher events) {
 			this.asynchronous = asynchronous;
 			this.limited = limited;
 			this.events = events;
-			this.transaction = new TransactionTemplate(transactions);
 		}
 
 		@GetMapping("/async")
@@ -306,12 +251,7 @@ class CarriedCallerIT {
 
 		@GetMapping("/event")
 		void event() {
-			this.events.publishEvent(new Placed("directly"));
-		}
-
-		@GetMapping("/committed")
-		void committed() {
-			this.transaction.executeWithoutResult((status) -> this.events.publishEvent(new Placed("committed")));
+			this.events.publishEvent(new Placed());
 		}
 
 		@GetMapping("/pool")

@@ -119,31 +119,11 @@ abstract class CorsApplications {
 
 	}
 
-	static class WithEarlyFilter extends Plain {
-
-		@Bean
-		FilterRegistrationBean<CorsFilter> crossOrigin() {
-			return TestApplication.filterAt(-1000, new CorsFilter(source()));
-		}
-
-	}
-
 	static class WithFilterOfOtherPath extends Plain {
 
 		@Bean
 		FilterRegistrationBean<CorsFilter> crossOrigin() {
-			return TestApplication.filterAt(0, new CorsFilter(source()), "/api/open/*");
-		}
-
-	}
-
-	static class WithDisabledFilter extends WithFilter {
-
-		@Bean
-		FilterRegistrationBean<CorsFilter> registration(CorsFilter filter) {
-			FilterRegistrationBean<CorsFilter> registration = TestApplication.filterAt(0, filter);
-			registration.setEnabled(false);
-			return registration;
+			return TestApplication.filterAt(-1000, new CorsFilter(source()), "/api/open/*");
 		}
 
 	}
@@ -152,15 +132,6 @@ abstract class CorsApplications {
 	@EnableAutoConfiguration
 	@Import(Handlers.class)
 	static class Secure {
-
-	}
-
-	static class SecurityWithSource extends Secure {
-
-		@Bean
-		SecurityFilterChain chain(HttpSecurity http) {
-			return http.cors((cors) -> cors.configurationSource(source())).httpBasic(Customizer.withDefaults()).build();
-		}
 
 	}
 
@@ -207,7 +178,7 @@ abstract class CorsApplications {
 
 	}
 
-	static class KeyFilterBeforeSecurity extends SecurityWithSource {
+	static class KeyFilterBeforeSecurity extends SecurityWithMvc {
 
 		@Bean
 		FilterRegistrationBean<KeyCheck> keyCheck() {

@@ -21,6 +21,7 @@ import io.github.ratelimit.spring.policy.Mode;
 import io.github.ratelimit.spring.policy.ResponseCondition;
 import io.github.ratelimit.spring.web.CostSettlement.Settlement;
 import jakarta.servlet.http.HttpServletRequestWrapper;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -42,20 +43,21 @@ class CostSettlementTests {
 
 	private final CostSettlement costs = CostSettlement.of(new MockHttpServletRequest());
 
-	@Test
-	void refundedCostStaysRefundedWhenCostIsSetLater() {
+	@ParameterizedTest
+	@CsvSource({ "10 3, 3", "refund 100, 0", "100 refund, 0", "'', " })
+	void lastCostWinsUnlessItIsRefunded(String steps, @Nullable Long cost) {
 		this.costs.add(charge(1, ALICE), null);
-		this.costs.refund();
-		assertThat(this.costs.settle("tokens", 100)).isFalse();
-		assertThat(this.costs.end()).singleElement().extracting(Settlement::cost).isEqualTo(0L);
-	}
-
-	@Test
-	void refundedCostStaysRefundedWhenCostWasSetBefore() {
-		this.costs.add(charge(1, ALICE), null);
-		this.costs.settle("tokens", 100);
-		this.costs.refund();
-		assertThat(this.costs.end()).singleElement().extracting(Settlement::cost).isEqualTo(0L);
+		boolean refunded = false;
+		for (String step : steps.isEmpty() ? new String[0] : steps.split(" ")) {
+			if (step.equals("refund")) {
+				this.costs.refund();
+				refunded = true;
+			}
+			else {
+				assertThat(this.costs.settle("tokens", Long.parseLong(step))).isEqualTo(!refunded);
+			}
+		}
+		assertThat(this.costs.end()).extracting(Settlement::cost).isEqualTo((cost != null) ? List.of(cost) : List.of());
 	}
 
 	@Test
@@ -81,20 +83,6 @@ class CostSettlementTests {
 		this.costs.add(new PolicyCharge(any.policy().withEnforcement(ofFailures), any.charge()), response);
 		this.costs.settle("tokens", 7);
 		assertThat(this.costs.end()).singleElement().extracting(Settlement::cost).isEqualTo(cost);
-	}
-
-	@Test
-	void lastCostWins() {
-		this.costs.add(charge(1, ALICE), null);
-		assertThat(this.costs.settle("tokens", 10)).isTrue();
-		assertThat(this.costs.settle("tokens", 3)).isTrue();
-		assertThat(this.costs.end()).singleElement().extracting(Settlement::cost).isEqualTo(3L);
-	}
-
-	@Test
-	void nothingIsSettledWithoutTrueCost() {
-		this.costs.add(charge(1, ALICE), null);
-		assertThat(this.costs.end()).isEmpty();
 	}
 
 	@Test

@@ -4,19 +4,25 @@ import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutionException;
-import java.util.function.Supplier;
 
 import io.github.ratelimit.StoreException;
+import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.RateLimitedExpressionException;
 import io.github.ratelimit.spring.annotation.RateLimited;
+import jakarta.servlet.Filter;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.Ordered;
@@ -26,6 +32,7 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
@@ -38,7 +45,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Exception handlers of the application get denied calls as any other exception. Without
- * one, the limiter answers.
+ * one, and for filters and servlets that call limited methods, the limiter answers.
  */
 class ExceptionHandlerIT {
 
@@ -46,52 +53,61 @@ class ExceptionHandlerIT {
 	static final TestApplications applications = new TestApplications();
 
 	@ParameterizedTest
-	@CsvSource({ "/plain, 500, caught by advice", "/wrapped, 500, caught by advice",
-			"/local, 500, caught by controller", "/store, 500, caught by advice",
-			"/rows?rows=-1, 500, caught by advice", "/named, 402, named by controller" })
-	void handlerOfAllExceptionsGetsDenialsToo(String path, int status, String body) {
-		assertAnswer(second(applications.get(CatchAll.class), path), status, body);
+	@CsvSource({ "/call/plain, caught by advice", "/call/wrapped, caught by advice", "/local, caught by controller",
+			"/call/store, caught by advice", "/call/cost, caught by advice" })
+	void handlerOfAllExceptionsGetsDenialsToo(String path, String body) {
+		assertAnswer(second(applications.get(CatchAll.class), path), 500, body);
 	}
 
 	/** Spring MVC has an answer of its own to what wraps some of these denials. */
 	@ParameterizedTest
-	@CsvSource({ "TOMCAT, /wrapped, 429", "TOMCAT, /store, 503", "TOMCAT, /converted?item=1, 429",
-			"TOMCAT, /written, 429", "TOMCAT, /gateway, 429", "TOMCAT, /gateway/store, 503", "JETTY, /written, 429",
-			"JETTY, /gateway, 429", "JETTY, /store, 503" })
-	void limiterAnswersWhateverWrapsTheDenial(Container container, String path, int status) {
-		HttpResponse<String> denied = second(applications.get(container, Application.class), path);
-		assertThat(denied.statusCode()).isEqualTo(status);
-		assertThat(denied.headers().allValues("Retry-After")).hasSize(1);
-		assertThat(denied.headers().allValues("Content-Type")).containsExactly("application/problem+json");
+	@CsvSource({ "/call/wrapped, 429", "/call/store, 503", "/converted?item=1, 429", "/written, 429",
+			"/call/gateway, 429", "/call/gateway-store, 503", "/filter/plain, 429", "/servlet/plain, 429",
+			"/servlet/wrapped, 429", "/filter/caller, 403", "/filter/store, 503", "/filter/cost, 400",
+			"/filter/broken, 500" })
+	void limiterAnswersWhateverWrapsTheDenial(String path, int status) {
+		for (Container container : Container.values()) {
+			HttpResponse<String> denied = second(applications.get(container, Application.class), path);
+			assertThat(denied.statusCode()).isEqualTo(status);
+			boolean mayTryAgain = status == 429 || status == 503;
+			assertThat(denied.headers().allValues("Retry-After")).hasSize(mayTryAgain ? 1 : 0);
+			if (status == 429) {
+				assertThat(denied.headers().allValues("Content-Type")).containsExactly("application/problem+json");
+				assertThat(denied.headers().allValues("RateLimit")).containsExactly("\"call\";r=0;t=60");
+				assertThat(denied.body()).contains("quota-exceeded").contains("\"violated-policies\":[\"call\"]");
+			}
+		}
 	}
 
 	@Test
 	void resolverIsAskedOnceAndNegativeCostIsBadRequest() {
 		TestApplication application = applications.get(Logging.class);
-		assertThat(application.get("/rows?rows=-1").statusCode()).isEqualTo(400);
-		assertThat(application.bean(Logging.class).asked).containsExactly("/rows");
+		HttpResponse<String> refused = application.get("/call/cost");
+		assertThat(refused.statusCode()).isEqualTo(400);
+		assertThat(refused.body()).doesNotContain("#rows");
+		assertThat(application.bean(Logging.class).asked).containsExactly("/call/cost");
 	}
 
 	@Test
 	void handlerThatThrowsDenialAgainLeavesItToTheLimiter() {
-		HttpResponse<String> denied = second(applications.get(Rethrowing.class), "/plain");
+		HttpResponse<String> denied = second(applications.get(Rethrowing.class), "/call/plain");
 		assertThat(denied.statusCode()).isEqualTo(429);
 		assertThat(denied.headers().allValues("Retry-After")).containsExactly("60");
 		assertThat(denied.body()).contains("#quota-exceeded");
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "/plain, named by advice", "/wrapped, wrapper named by advice",
-			"/rows?rows=-1, expression named by advice", "/store, store named by advice" })
-	void adviceThatNamesExceptionAnswers(String path, String body) {
-		assertAnswer(second(applications.get(Named.class), path), 402, body);
+	@CsvSource({ "plain, named by advice", "wrapped, replaced", "cost, expression named by advice",
+			"store, store named by advice" })
+	void adviceThatNamesExceptionAnswers(String kind, String body) {
+		assertAnswer(second(applications.get(Named.class), "/call/" + kind), 402, body);
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "TOMCAT, false", "TOMCAT, true", "JETTY, true" })
 	void adviceThatNamesDenialHasResponseWithItsHeaders(Container container, boolean problemDetails) {
 		HttpResponse<String> denied = second(applications.get(container, NamedBesideMvc.class,
-				"spring.mvc.problemdetails.enabled=" + problemDetails), "/plain");
+				"spring.mvc.problemdetails.enabled=" + problemDetails), "/call/plain");
 		assertAnswer(denied, 402, "named by advice");
 		assertThat(denied.headers().allValues("Retry-After")).containsExactly("60");
 		assertThat(denied.headers().allValues("X-Rate-Limit-Remaining")).containsExactly("0");
@@ -100,8 +116,7 @@ class ExceptionHandlerIT {
 
 	@Test
 	void exceptionHandlerMayReplaceHeaders() {
-		HttpResponse<String> denied = second(applications.get(Replacing.class), "/plain");
-		assertAnswer(denied, 402, "replaced");
+		HttpResponse<String> denied = second(applications.get(Named.class), "/call/wrapped");
 		assertThat(denied.headers().allValues("Retry-After")).containsExactly("7");
 		assertThat(denied.headers().allValues("X-Rate-Limit-Remaining")).containsExactly("none");
 		assertThat(denied.headers().allValues("X-Rate-Limit-Limit")).containsExactly("1");
@@ -118,8 +133,32 @@ class ExceptionHandlerIT {
 	}
 
 	@OpenApplication
-	@Import({ Service.class, Calls.class, Local.class, NamedByController.class, ItemConverter.class })
+	@Import({ Limited.class, Service.class, Calls.class, Local.class, ItemConverter.class })
 	static class Application {
+
+		@Bean
+		static FilterRegistrationBean<Filter> calling(Service service) {
+			return TestApplication.filterAt(0, (request, response, chain) -> {
+				service.make(lastPart((HttpServletRequest) request));
+				chain.doFilter(request, response);
+			}, "/filter/*");
+		}
+
+		@Bean
+		static ServletRegistrationBean<HttpServlet> servlet(Service service) {
+			return new ServletRegistrationBean<>(new HttpServlet() {
+
+				@Override
+				protected void doGet(HttpServletRequest request, HttpServletResponse response) throws ServletException {
+					service.make(lastPart(request));
+				}
+
+			}, "/servlet/*");
+		}
+
+		private static String lastPart(HttpServletRequest request) {
+			return request.getRequestURI().replaceFirst(".*/", "");
+		}
 
 	}
 
@@ -153,9 +192,9 @@ class ExceptionHandlerIT {
 
 	}
 
-	static class Service {
+	static class Limited {
 
-		@RateLimited(limits = "1/m")
+		@RateLimited(limits = "1/m", name = "call")
 		public String call() {
 			return "called";
 		}
@@ -167,15 +206,42 @@ class ExceptionHandlerIT {
 
 	}
 
+	/** Calls a limited method, or fails as such a call would. */
+	record Service(Limited limited) {
+
+		String make(String kind) throws ServletException {
+			try {
+				return switch (kind) {
+					case "cost" -> this.limited.rows(-1);
+					case "store", "gateway-store" ->
+						throw new StoreException("expected by this test", new IllegalStateException());
+					case "caller" -> throw new CallerDeniedException("expected by this test");
+					case "broken" -> throw new IllegalStateException("expected by this test");
+					default -> this.limited.call();
+				};
+			}
+			catch (RateLimitExceededException | StoreException ex) {
+				if (kind.startsWith("gateway")) {
+					throw new ResponseStatusException(HttpStatus.BAD_GATEWAY, "expected by this test", ex);
+				}
+				if (kind.equals("wrapped")) {
+					throw new ServletException(new CompletionException(ex));
+				}
+				throw ex;
+			}
+		}
+
+	}
+
 	record Item(String id) {
 
 	}
 
-	record ItemConverter(Service service) implements Converter<String, Item> {
+	record ItemConverter(Limited limited) implements Converter<String, Item> {
 
 		@Override
 		public Item convert(String id) {
-			return new Item(this.service.call());
+			return new Item(this.limited.call());
 		}
 
 	}
@@ -183,44 +249,24 @@ class ExceptionHandlerIT {
 	/** Its value is read while it is written as JSON. */
 	static class Lazy {
 
-		private final Service service;
+		private final Limited limited;
 
-		Lazy(Service service) {
-			this.service = service;
+		Lazy(Limited limited) {
+			this.limited = limited;
 		}
 
 		public String getValue() {
-			return this.service.call();
+			return this.limited.call();
 		}
 
 	}
 
 	@RestController
-	record Calls(Service service) {
+	record Calls(Service service, Limited limited) {
 
-		@GetMapping("/plain")
-		String plain() {
-			return this.service.call();
-		}
-
-		@GetMapping("/rows")
-		String rows(@RequestParam int rows) {
-			return this.service.rows(rows);
-		}
-
-		@GetMapping("/wrapped")
-		String wrapped() throws ExecutionException {
-			try {
-				return this.service.call();
-			}
-			catch (RateLimitExceededException ex) {
-				throw new ExecutionException(new CompletionException(ex));
-			}
-		}
-
-		@GetMapping("/store")
-		String store() {
-			throw new StoreException("expected by this test", new IllegalStateException());
+		@GetMapping("/call/{kind}")
+		String call(@PathVariable String kind) throws ServletException {
+			return this.service.make(kind);
 		}
 
 		@GetMapping("/converted")
@@ -230,58 +276,23 @@ class ExceptionHandlerIT {
 
 		@GetMapping("/written")
 		Lazy written() {
-			return new Lazy(this.service);
-		}
-
-		@GetMapping("/gateway")
-		String gateway() {
-			return ofGateway(this.service::call);
-		}
-
-		@GetMapping("/gateway/store")
-		String storeOfGateway() {
-			return ofGateway(this::store);
-		}
-
-		private static String ofGateway(Supplier<String> call) {
-			try {
-				return call.get();
-			}
-			catch (RateLimitExceededException | StoreException ex) {
-				throw new ResponseStatusException(HttpStatus.BAD_GATEWAY, "expected by this test", ex);
-			}
+			return new Lazy(this.limited);
 		}
 
 	}
 
 	@RestController
-	record Local(Service service) {
+	record Local(Limited limited) {
 
 		@GetMapping("/local")
 		String local() {
-			return this.service.call();
+			return this.limited.call();
 		}
 
 		@ExceptionHandler({ Exception.class, IllegalStateException.class })
 		@ResponseStatus(HttpStatus.INTERNAL_SERVER_ERROR)
 		String handle(Exception ex) {
 			return "caught by controller";
-		}
-
-	}
-
-	@RestController
-	record NamedByController(Service service) {
-
-		@GetMapping("/named")
-		String named() {
-			return this.service.call();
-		}
-
-		@ExceptionHandler
-		@ResponseStatus(HttpStatus.PAYMENT_REQUIRED)
-		String handle(RateLimitExceededException ex) {
-			return "named by controller";
 		}
 
 	}
@@ -308,19 +319,6 @@ class ExceptionHandlerIT {
 	}
 
 	@RestControllerAdvice
-	static class Replacing extends Application {
-
-		@ExceptionHandler
-		ResponseEntity<String> handle(RateLimitExceededException ex) {
-			return ResponseEntity.status(402)
-				.header("Retry-After", "7")
-				.header("x-rate-limit-remaining", "none")
-				.body("replaced");
-		}
-
-	}
-
-	@RestControllerAdvice
 	@ResponseStatus(HttpStatus.PAYMENT_REQUIRED)
 	static class Named extends Application {
 
@@ -330,8 +328,11 @@ class ExceptionHandlerIT {
 		}
 
 		@ExceptionHandler
-		String handle(ExecutionException ex) {
-			return "wrapper named by advice";
+		ResponseEntity<String> handle(ServletException ex) {
+			return ResponseEntity.status(402)
+				.header("Retry-After", "7")
+				.header("x-rate-limit-remaining", "none")
+				.body("replaced");
 		}
 
 		@ExceptionHandler

@@ -1,16 +1,8 @@
 package io.github.ratelimit.spring.web;
 
-import java.io.IOException;
-import java.util.Collections;
-import java.util.Enumeration;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-import jakarta.servlet.FilterChain;
-import jakarta.servlet.ServletException;
-import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletRequestWrapper;
-import jakarta.servlet.http.HttpServletResponse;
 import org.apache.catalina.filters.RemoteIpFilter;
 import org.apache.catalina.valves.RemoteIpValve;
 import org.eclipse.jetty.server.Connector;
@@ -20,18 +12,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.boot.jetty.servlet.JettyServletWebServerFactory;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.Ordered;
-import org.springframework.web.filter.OncePerRequestFilter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
@@ -52,10 +44,18 @@ class ForwardedAddressIT {
 
 	private static final String PROXIES = "ratelimit.ip.trusted-proxies=10.0.0.0/8";
 
+	/** Code can do what the strategy does. */
+	static Stream<Arguments> rewriting() {
+		return Stream.of(Arguments.of(Container.TOMCAT, TestApplication.Served.class, "framework"),
+				Arguments.of(Container.JETTY, TestApplication.Served.class, "framework"),
+				Arguments.of(Container.JETTY, JettyCustomizer.class, "none"));
+	}
+
 	@ParameterizedTest
-	@EnumSource
-	void lastUntrustedAddressIsUsedWhateverReadsHeaders(Rewriting rewriting) {
-		try (TestApplication application = start(rewriting, "ratelimit.ip.trusted-proxies=127.0.0.1,10.0.0.0/8")) {
+	@MethodSource("rewriting")
+	void lastUntrustedAddressIsUsedWhateverReadsHeaders(Container container, Class<?> configuration, String strategy) {
+		try (TestApplication application = start(container, configuration, STRATEGY + "=" + strategy,
+				"ratelimit.ip.trusted-proxies=127.0.0.1,10.0.0.0/8")) {
 			assertForgedIsCountedOnce(application, "6.6.6.%d, 203.0.113.7, 10.0.0.2"::formatted);
 			assertThat(application.get("/api", "X-Forwarded-For", "203.0.113.8").statusCode()).isEqualTo(200);
 		}
@@ -88,18 +88,11 @@ class ForwardedAddressIT {
 
 	/** It replaces the address, and removes the header. */
 	@Test
-	void valveOfTomcatBesideTrustedProxiesIsLogged(CapturedOutput output) {
-		try (TestApplication application = start(Container.TOMCAT, ContextValve.class, PROXIES)) {
-			application.get("/api");
-		}
-		assertThat(output).containsOnlyOnce("A RemoteIpValve or RemoteIpFilter of Tomcat reads forwarded headers");
-	}
-
-	@Test
-	void inventedAddressesDoNotCountBesideFilterOfTomcat() {
+	void inventedAddressesDoNotCountBesideFilterOfTomcat(CapturedOutput output) {
 		try (TestApplication application = start(Container.TOMCAT, TomcatFilter.class, PROXIES)) {
 			assertForgedIsCountedOnce(application, "6.6.6.%d"::formatted);
 		}
+		assertThat(output).containsOnlyOnce("A RemoteIpValve or RemoteIpFilter of Tomcat reads forwarded headers");
 	}
 
 	@ParameterizedTest
@@ -166,11 +159,6 @@ class ForwardedAddressIT {
 		return applications.get(container, TestApplication.Served.class, withPolicy(property));
 	}
 
-	private static TestApplication start(Rewriting rewriting, String proxies) {
-		return TestApplication.start(rewriting.container, rewriting.configuration,
-				withPolicy(proxies, rewriting.property));
-	}
-
 	private static TestApplication start(Container container, String... properties) {
 		return start(container, TestApplication.Served.class, properties);
 	}
@@ -186,29 +174,6 @@ class ForwardedAddressIT {
 			.toArray(String[]::new);
 	}
 
-	enum Rewriting {
-
-		TOMCAT_FRAMEWORK(Container.TOMCAT, TestApplication.Served.class, STRATEGY + "=framework"),
-		JETTY_FRAMEWORK(Container.JETTY, TestApplication.Served.class, STRATEGY + "=framework"),
-		CUSTOMIZER_ON_JETTY(Container.JETTY, JettyCustomizer.class, STRATEGY + "=none"),
-		OWN(Container.TOMCAT, OwnFilter.class, STRATEGY + "=none"),
-		OWN_ON_JETTY(Container.JETTY, OwnFilter.class, STRATEGY + "=none");
-
-		private final Container container;
-
-		private final Class<?> configuration;
-
-		private final String property;
-
-		Rewriting(Container container, Class<?> configuration, String property) {
-			this.container = container;
-			this.configuration = configuration;
-			this.property = property;
-		}
-
-	}
-
-	/** Code can do what the strategy does. */
 	static class JettyCustomizer extends TestApplication.Served {
 
 		@Bean
@@ -224,53 +189,11 @@ class ForwardedAddressIT {
 
 	}
 
-	static class ContextValve extends TestApplication.Served {
-
-		@Bean
-		WebServerFactoryCustomizer<TomcatServletWebServerFactory> valve() {
-			return (factory) -> factory.addContextValves(new RemoteIpValve());
-		}
-
-	}
-
 	static class TomcatFilter extends TestApplication.Served {
 
 		@Bean
 		FilterRegistrationBean<RemoteIpFilter> tomcatFilter() {
 			return TestApplication.filterAt(Ordered.HIGHEST_PRECEDENCE, new RemoteIpFilter());
-		}
-
-	}
-
-	/** Believes the first address, and hides the header. */
-	static class OwnFilter extends TestApplication.Served {
-
-		@Bean
-		FilterRegistrationBean<OncePerRequestFilter> believing() {
-			return TestApplication.filterAt(Ordered.HIGHEST_PRECEDENCE, new Believing());
-		}
-
-	}
-
-	private static final class Believing extends OncePerRequestFilter {
-
-		@Override
-		protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
-				throws ServletException, IOException {
-			String header = request.getHeader("X-Forwarded-For");
-			chain.doFilter(new HttpServletRequestWrapper(request) {
-
-				@Override
-				public String getRemoteAddr() {
-					return (header != null) ? header.split(",")[0] : super.getRemoteAddr();
-				}
-
-				@Override
-				public Enumeration<String> getHeaders(String name) {
-					return Collections.emptyEnumeration();
-				}
-
-			}, response);
 		}
 
 	}

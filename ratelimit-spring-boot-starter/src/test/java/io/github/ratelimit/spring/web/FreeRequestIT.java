@@ -2,13 +2,8 @@ package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpResponse;
 
-import io.github.ratelimit.Identifier;
-import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.spring.OpenApplication;
-import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.spring.policy.Enforcement;
-import io.github.ratelimit.spring.policy.Mode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,8 +32,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 		    keyed: { paths: /keyed, limits: 1/h, cost: 0, identifiers: header:X-Key, missing-identifier: deny }
 		    method: { limits: 1/h, on-store-failure: deny }
 		    closed: { paths: /closed, limits: 0/s, on-store-failure: allow }
-		    caller-path: { paths: /caller/path, limits: 2/h }
-		    caller-method: { limits: 2/h }
 		""")
 class FreeRequestIT {
 
@@ -70,21 +63,11 @@ class FreeRequestIT {
 		assertThat(denied.headers().map()).doesNotContainKey("retry-after");
 	}
 
-	@ParameterizedTest
-	@CsvSource({ "/caller/path, DENY, 503 503 503", "/caller/path, ALLOW, 200 200 200",
-			"/caller/path, LOCAL, 200 200 429", "/caller/method, DENY, 503 503 503",
-			"/caller/method, ALLOW, 200 200 200", "/caller/method, LOCAL, 200 200 429" })
-	void sourceSaysForEachCallerWhatHappensWhileStoreFails(String path, String outage, String statuses) {
-		for (String status : statuses.split(" ")) {
-			assertThat(this.application.get(path, "X-Outage", outage).statusCode()).asString().isEqualTo(status);
-		}
-	}
-
 	@OpenApplication
 	@RestController
 	static class Application {
 
-		@GetMapping({ "/path", "/route/*", "/bean/*", "/keyed", "/caller/path", "/closed" })
+		@GetMapping({ "/path", "/route/*", "/bean/*", "/keyed", "/closed" })
 		String get() {
 			return "served";
 		}
@@ -99,21 +82,6 @@ class FreeRequestIT {
 		@RateLimited(policy = "method", cost = 0)
 		String method() {
 			return "served";
-		}
-
-		@GetMapping("/caller/method")
-		@RateLimited("caller-method")
-		String ofCaller() {
-			return "served";
-		}
-
-		@Bean
-		static PolicySource outagesOfCallers() {
-			return (policy, caller) -> {
-				Identifier outage = caller.find("header:X-Outage");
-				return (outage == null) ? policy : policy
-					.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.valueOf(outage.value()), null));
-			};
 		}
 
 		@Bean

@@ -9,7 +9,6 @@ import java.util.stream.IntStream;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -81,11 +80,6 @@ class GraphQlIT {
 		assertThat(output).doesNotContainPattern(" ERROR \\d+ --- ");
 	}
 
-	@Test
-	void fallbackAnswersDeniedField() {
-		assertThat(ask(aliases("fallback")).toString()).doesNotContain("errors").contains("instead");
-	}
-
 	private JsonNode ask(String fields) {
 		String body = JsonMapper.shared().writeValueAsString(Map.of("query", "{ " + fields + " }"));
 		return JsonMapper.shared()
@@ -151,16 +145,6 @@ class GraphQlIT {
 		@RateLimited(limits = "5/m", costExpression = "-1")
 		String arguments() {
 			return "called";
-		}
-
-		@QueryMapping
-		@RateLimited(policy = "address", fallbackMethod = "instead")
-		CompletableFuture<String> fallback() {
-			return CompletableFuture.supplyAsync(() -> "called");
-		}
-
-		private CompletableFuture<String> instead() {
-			return CompletableFuture.completedFuture("instead");
 		}
 
 	}

@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpResponse;
+import java.util.List;
 import java.util.Set;
 
 import io.github.ratelimit.spring.IdentifierResolver;
@@ -16,18 +17,22 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Who is counted together, and what becomes of requests without an identifier.
+ * Who is counted together, who is never limited or always denied, and what becomes of
+ * requests without an identifier.
  */
 @StartApplication("""
 		ratelimit:
 		  filter.after-login-order: 10
+		  ip.trusted-proxies: 127.0.0.1
 		  identifiers.tenant: "#request.getHeader('X-Tenant')"
-		  deny: plan:denied
+		  allow: [header:X-Api-Key:k1, user:anna, ip:198.51.100.1]
+		  deny: [plan:denied, user:clara, ip:203.0.113.0/24]
 		  policies:
 		    cookie: { paths: /cookie, limits: 1/m, identifiers: cookie:huge }
 		    path: { paths: ['/path/{id}', '/path/{id}/more'], limits: 1/m, identifiers: path }
@@ -36,6 +41,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 		    skip: { paths: /skip, limits: 1/m, identifiers: header:X-User, missing-identifier: skip }
 		    deny: { paths: /deny, limits: 1/m, identifiers: [ip, header:X-User], missing-identifier: deny }
 		    user: { paths: /user, limits: 1/m, identifiers: user }
+		    address: { paths: /address, limits: 1/m }
 		    named: { limits: 1/m, identifiers: header:X-User, missing-identifier: deny }
 		""")
 class IdentifierIT {
@@ -45,10 +51,19 @@ class IdentifierIT {
 
 	@ParameterizedTest
 	@CsvSource({ "/cookie, Cookie, huge=a, other=x; huge=b", "/tenant, X-Tenant, a, b", "/bean, X-Tenant, a, b",
-			"/user, X-User, anna, berta", "/skip, X-User, a, b" })
+			"/user, X-User, dora, berta", "/skip, X-User, a, b" })
 	void everyValueHasOwnCount(String path, String header, String value, String other) {
 		assertThat(this.application.statuses(2, path, header, value)).containsExactly(200, 429);
 		assertThat(this.application.statuses(2, path, header, other)).containsExactly(200, 429);
+	}
+
+	@Test
+	void argumentsIdentifyTogetherWithRequest() {
+		assertThat(this.application.statuses(2, "/order?customer=anna")).containsExactly(200, 429);
+		assertThat(status("/order?customer=bert")).isEqualTo(200);
+		assertThat(this.application.get("/order").headers().firstValue("RateLimit"))
+			.hasValue("\"Application.order\";r=0;t=60");
+		assertThat(status("/order?customer=")).isEqualTo(429);
 	}
 
 	@Test
@@ -68,21 +83,50 @@ class IdentifierIT {
 		assertThat(status(path.formatted(2))).isEqualTo(429);
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "/address, X-Api-Key, k1", "/user, X-Api-Key, k1", "/annotated, X-Api-Key, k1",
+			"/address, X-Forwarded-For, 198.51.100.1", "/user, X-User, anna", "/annotated, X-User, anna" })
+	void allowedClientIsNeverCounted(String path, String header, String value) {
+		for (int i = 0; i < 3; i++) {
+			HttpResponse<String> response = this.application.get(path, header, value);
+			assertThat(response.statusCode()).isEqualTo(200);
+			assertThat(response.headers().firstValue("RateLimit")).isEmpty();
+		}
+		assertThat(this.application.decisions()).isZero();
+		assertThat(this.application.statuses(2, path, "X-User", "berta")).containsExactly(200, 429);
+	}
+
+	/** Users are unknown before the login, so what was counted before is refunded. */
 	@Test
-	void clientIsDeniedByOwnIdentifier() {
-		assertThat(status("/free", "X-Tenant", "denied")).isEqualTo(403);
-		assertThat(status("/free", "X-Tenant", "other")).isEqualTo(200);
+	void allowedUserUsesNothingOfWhatComesBeforeLogin() {
+		assertThat(this.application.statuses(3, "/address", "X-User", "anna")).containsOnly(200);
+		assertThat(this.application.statuses(2, "/address", "X-User", "berta")).containsExactly(200, 429);
+		assertThat(status("/address", "X-User", "anna")).isEqualTo(429);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "X-Forwarded-For, 203.0.113.7", "X-User, clara", "X-Tenant, denied" })
+	void deniedClientIsForbiddenEverywhere(String header, String value) {
+		for (String path : List.of("/address", "/user", "/annotated", "/free", "/nothing")) {
+			assertForbidden(this.application.get(path, header, value));
+		}
+		assertThat(status("/free", header, "198.51.100.7")).isEqualTo(200);
+		assertForbidden(this.application.send("OPTIONS", "/free", "Origin", "https://example.com",
+				"Access-Control-Request-Method", "GET", header, value));
+	}
+
+	private static void assertForbidden(HttpResponse<String> denied) {
+		assertThat(denied.statusCode()).isEqualTo(403);
+		assertThat(denied.headers().map()).doesNotContainKey("retry-after");
+		assertThat(denied.headers().allValues("Cache-Control")).containsExactly("no-store");
+		assertThat(denied.headers().allValues("Content-Type")).containsExactly("application/problem+json");
+		assertThat(denied.body()).isEqualTo("{\"type\":\"about:blank\",\"title\":\"Forbidden\",\"status\":403}");
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/deny", "/named" })
 	void requestIsForbiddenWhenPolicyInsistsOnIdentifier(String path) {
-		HttpResponse<String> denied = this.application.get(path);
-		assertThat(denied.statusCode()).isEqualTo(403);
-		assertThat(denied.headers().map()).doesNotContainKeys("retry-after", "ratelimit");
-		assertThat(denied.headers().allValues("Cache-Control")).containsExactly("no-store");
-		assertThat(denied.headers().allValues("Content-Type")).containsExactly("application/problem+json");
-		assertThat(denied.body()).isEqualTo("{\"type\":\"about:blank\",\"title\":\"Forbidden\",\"status\":403}");
+		assertForbidden(this.application.get(path));
 		assertThat(this.application.decisions()).isZero();
 		assertThat(this.application.statuses(2, path, "X-User", "a")).containsExactly(200, 429);
 	}
@@ -96,7 +140,7 @@ class IdentifierIT {
 	static class Application {
 
 		@GetMapping({ "/cookie", "/path/{id}", "/path/{id}/more", "/tenant", "/bean", "/skip", "/deny", "/free",
-				"/user" })
+				"/user", "/address" })
 		String get() {
 			return "served";
 		}
@@ -104,6 +148,18 @@ class IdentifierIT {
 		@RateLimited(limits = "1/m", identifiers = "path")
 		@GetMapping({ "/handler/{id}", "/other-handler/{id}" })
 		String handler() {
+			return "served";
+		}
+
+		@RateLimited(limits = "1/m", identifiers = "user")
+		@GetMapping("/annotated")
+		String annotated() {
+			return "served";
+		}
+
+		@RateLimited(limits = "1/m", identifiers = "ip+#customer")
+		@GetMapping("/order")
+		String order(@RequestParam(required = false) String customer) {
 			return "served";
 		}
 

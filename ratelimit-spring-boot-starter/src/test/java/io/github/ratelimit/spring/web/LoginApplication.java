@@ -1,28 +1,13 @@
 package io.github.ratelimit.spring.web;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicInteger;
 
-import javax.crypto.SecretKey;
-import javax.crypto.spec.SecretKeySpec;
-
-import com.nimbusds.jose.JOSEException;
-import com.nimbusds.jose.JWSAlgorithm;
-import com.nimbusds.jose.JWSHeader;
-import com.nimbusds.jose.crypto.MACSigner;
-import com.nimbusds.jwt.JWTClaimsSet;
-import com.nimbusds.jwt.SignedJWT;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
-import io.github.ratelimit.spring.DecisionListener;
-import io.github.ratelimit.spring.ObservedRateLimiter;
 import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.PolicySource;
-import io.github.ratelimit.spring.RateLimiterDecorator;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -38,7 +23,6 @@ import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
 import org.springframework.security.core.context.SecurityContextHolder;
-import org.springframework.security.oauth2.jwt.NimbusJwtDecoder;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.authentication.AuthenticationEntryPointFailureHandler;
 import org.springframework.security.web.authentication.HttpStatusEntryPoint;
@@ -49,7 +33,7 @@ import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
  * An application with Spring Security, into which anna, berta and clara can log in by
- * form, HTTP Basic, a token, and a filter of its own. Anna and clara have plans.
+ * form, HTTP Basic, and a filter of its own. Anna and clara have plans.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
@@ -57,14 +41,7 @@ import org.springframework.web.filter.OncePerRequestFilter;
 @RestController
 class LoginApplication {
 
-	/**
-	 * Decisions of which listeners were notified: both names of the policy, and outcome.
-	 */
-	static final List<String> told = new CopyOnWriteArrayList<>();
-
-	static final AtomicInteger refunds = new AtomicInteger();
-
-	@GetMapping({ "/basic", "/bearer", "/own", "/tariff", "/twice", "/named", "/only", "/guarded" })
+	@GetMapping({ "/basic", "/own", "/tariff", "/twice", "/named", "/only", "/guarded", "/hammered", "/failed" })
 	String get() {
 		return "served";
 	}
@@ -84,18 +61,6 @@ class LoginApplication {
 	}
 
 	@Bean
-	DecisionListener decisionListener() {
-		return (decision) -> told.add(
-				decision.policy().policy().name() + " " + decision.charge().policy().name() + " " + decision.outcome());
-	}
-
-	@Bean
-	RateLimiterDecorator countedRefunds() {
-		return (limiter) -> new ObservedRateLimiter(limiter, (request) -> {
-		}, (request) -> refunds.incrementAndGet());
-	}
-
-	@Bean
 	SecurityFilterChain security(HttpSecurity http) {
 		return http.csrf(AbstractHttpConfigurer::disable)
 			.authorizeHttpRequests((requests) -> requests.anyRequest().authenticated())
@@ -105,27 +70,8 @@ class LoginApplication {
 						.successHandler((request, response, authentication) -> response.setStatus(200))
 						.failureHandler(new AuthenticationEntryPointFailureHandler(
 								new HttpStatusEntryPoint(HttpStatus.UNAUTHORIZED))))
-			.oauth2ResourceServer(
-					(server) -> server.jwt((jwt) -> jwt.decoder(NimbusJwtDecoder.withSecretKey(key("secret")).build())))
 			.addFilterBefore(new OwnFilter(), UsernamePasswordAuthenticationFilter.class)
 			.build();
-	}
-
-	/** Returns a JWT that is signed with a key made of a password. */
-	static String jwt(String user, String password) {
-		SignedJWT jwt = new SignedJWT(new JWSHeader(JWSAlgorithm.HS256),
-				new JWTClaimsSet.Builder().subject(user).build());
-		try {
-			jwt.sign(new MACSigner(key(password)));
-		}
-		catch (JOSEException ex) {
-			throw new IllegalStateException(ex);
-		}
-		return jwt.serialize();
-	}
-
-	private static SecretKey key(String password) {
-		return new SecretKeySpec(password.repeat(32).getBytes(StandardCharsets.UTF_8), "HmacSHA256");
 	}
 
 	/** Answers wrong keys by itself. */

@@ -147,12 +147,6 @@ class LoginRecipeIT {
 		assertThat(logIn("/login", OWNER, "anna", "wrong")).isEqualTo(429);
 	}
 
-	@Test
-	void formAndJsonShareTheirCounts() {
-		assertThat(wrong("/login", OWNER, "anna", 3)).containsOnly(401);
-		assertThat(wrong("/api/login", OWNER, "anna", 3)).containsExactly(401, 401, 429);
-	}
-
 	@ParameterizedTest
 	@ValueSource(strings = { "/login", "/api/login" })
 	void onlyWrongPasswordsCountForTheAddress(String path) {

@@ -19,15 +19,6 @@ open class SuspendingController {
 	@RateLimited(limits = ["1/m"], identifiers = ["header:X-Tenant"])
 	open suspend fun tenant() = "called"
 
-	@GetMapping("/suspending-fallback")
-	@RateLimited(limits = ["1/m"], fallbackMethod = "instead")
-	open suspend fun fallback() = "called"
-
-	private suspend fun instead(): String {
-		yield()
-		return "instead"
-	}
-
 	@GetMapping("/counted-suspending")
 	@RateLimited("failures")
 	open suspend fun counted() = "called"

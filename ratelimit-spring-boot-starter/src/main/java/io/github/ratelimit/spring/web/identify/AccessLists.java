@@ -69,11 +69,6 @@ public final class AccessLists {
 		return this.denied.hasEntries(userKnown) || (userKnown && this.allowed.hasEntries(true));
 	}
 
-	/** Returns whether some requests without a user are never limited. */
-	public boolean mayExemptAnybody() {
-		return this.allowed.hasEntries(false) || !this.exemptions.isEmpty();
-	}
-
 	/**
 	 * Returns whether a request is limited.
 	 * @param userKnown whether users have logged in by now

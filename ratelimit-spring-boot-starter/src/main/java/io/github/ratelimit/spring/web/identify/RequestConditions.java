@@ -86,11 +86,6 @@ public final class RequestConditions {
 		return this.conditions.isEmpty();
 	}
 
-	/** Returns whether a policy may not apply to some requests. */
-	public boolean has(IdentifiedPolicy policy) {
-		return this.conditions.containsKey(policy.policy().name());
-	}
-
 	/** Returns the names of the policies that do not apply to a request. */
 	public Set<String> excluded(HttpServletRequest request) {
 		return this.conditions.keySet().stream().filter((name) -> !apply(name, request)).collect(Collectors.toSet());

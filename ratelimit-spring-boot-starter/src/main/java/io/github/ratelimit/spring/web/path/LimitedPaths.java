@@ -28,7 +28,7 @@ public final class LimitedPaths {
 		this.entries = List.copyOf(entries);
 	}
 
-	public List<Entry> entries() {
+	List<Entry> entries() {
 		return this.entries;
 	}
 
@@ -37,12 +37,13 @@ public final class LimitedPaths {
 		return this.entries.stream().map(Entry::policy).toList();
 	}
 
-	/**
-	 * Returns the policies that may deny a {@code GET} request.
-	 * @param forms the forms of its path
-	 */
-	public List<IdentifiedPolicy> policies(List<PathContainer> forms) {
-		return this.entries.stream().filter((entry) -> entry.mayDenyGet(forms)).map(Entry::policy).toList();
+	/** Returns the names of the policies that may deny a {@code GET} of a path. */
+	public List<String> denying(String path) {
+		PathContainer form = PathContainer.parsePath(path);
+		return this.entries.stream()
+			.filter((entry) -> entry.policy().enforcement().mode() == Mode.ENFORCE && entry.limits(form))
+			.map((entry) -> entry.policy().policy().name())
+			.toList();
 	}
 
 	/**
@@ -71,9 +72,9 @@ public final class LimitedPaths {
 	 * @param routes the paths with their costs; the first that matches is used
 	 * @param excluded paths among them that are not limited; may be empty
 	 */
-	public record Entry(IdentifiedPolicy policy, List<Route> routes, List<Route> excluded) {
+	record Entry(IdentifiedPolicy policy, List<Route> routes, List<Route> excluded) {
 
-		public Entry {
+		Entry {
 			routes = List.copyOf(routes);
 			excluded = List.copyOf(excluded);
 		}
@@ -110,11 +111,9 @@ public final class LimitedPaths {
 					: Stream.concat(patterns.stream(), Stream.of(pattern)).distinct().toList();
 		}
 
-		boolean mayDenyGet(List<PathContainer> forms) {
-			return this.policy.enforcement().mode() == Mode.ENFORCE && forms.stream().anyMatch((path) -> {
-				Route route = find(this.routes, "GET", path);
-				return route != null && route.cost() > 0;
-			}) && forms.stream().noneMatch((path) -> find(this.excluded, "GET", path) != null);
+		private boolean limits(PathContainer path) {
+			Route route = find(this.routes, "GET", path);
+			return route != null && route.cost() > 0 && find(this.excluded, "GET", path) == null;
 		}
 
 		private static @Nullable Route find(List<Route> routes, String method, PathContainer path) {

@@ -1,9 +1,7 @@
 package io.github.ratelimit.spring.web.path;
 
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 
 import io.github.ratelimit.spring.config.PolicyReader;
 import io.github.ratelimit.spring.config.PolicySettings;
@@ -31,51 +29,27 @@ public final class LimitedPathsReader {
 
 	private final PolicyReader reader;
 
-	/**
-	 * Whether a pattern with the path of the servlet and one without it may match the
-	 * same requests.
-	 */
-	private final boolean behindServletPath;
-
 	public LimitedPathsReader(RateLimitProperties properties, ConfiguredPolicies policies, PathPatternParser parser,
 			Environment environment) {
 		this.properties = properties;
 		this.policies = policies;
 		this.parser = parser;
 		this.reader = new PolicyReader(properties, environment);
-		this.behindServletPath = !List.of("", "/").contains(environment.getProperty("spring.mvc.servlet.path", ""));
 	}
 
 	public LimitedPaths read() {
-		Map<String, List<Route>> routes = new LinkedHashMap<>();
-		this.properties.policies()
-			.forEach((name, properties) -> routes.put(name, readRoutes(PolicyReader.property(name, ""), properties)));
-		List<Route> excluded = readExcluded(EXCLUDE, this.properties.exclude(),
-				routes.values().stream().flatMap(List::stream).toList());
+		List<Route> excluded = readRoutes(EXCLUDE, this.properties.exclude(), 0);
 		List<LimitedPaths.Entry> entries = new ArrayList<>();
 		this.properties.policies().forEach((name, properties) -> {
-			List<Route> limited = routes.getOrDefault(name, List.of());
+			List<Route> limited = readRoutes(PolicyReader.property(name, ""), properties);
 			List<Route> all = new ArrayList<>(excluded);
-			all.addAll(readExcluded(PolicyReader.property(name, ".exclude"), properties.exclude(), limited));
+			all.addAll(readRoutes(PolicyReader.property(name, ".exclude"), properties.exclude(), 0));
 			if (!limited.isEmpty()) {
 				requireLimited(name, limited, all);
 				entries.add(new LimitedPaths.Entry(this.policies.find(name).orElseThrow(), limited, all));
 			}
 		});
 		return new LimitedPaths(entries);
-	}
-
-	/** Rejects exclusions of which it is certain that they match no limited path. */
-	private List<Route> readExcluded(String property, List<String> paths, List<Route> limited) {
-		return this.reader.readEach(property, paths, (path) -> {
-			Route route = Route.parse(path, 0, this.parser);
-			if (limited.stream().noneMatch((other) -> this.behindServletPath || route.mayMeet(other, this.parser))) {
-				throw new IllegalArgumentException(
-						"Excludes nothing: %s.".formatted(limited.isEmpty() ? "there are no limited paths"
-								: "it is on none of the limited paths " + limited.stream().map(Route::text).toList()));
-			}
-			return route;
-		});
 	}
 
 	/** Rejects a policy of which all paths are excluded. */
@@ -97,14 +71,14 @@ public final class LimitedPathsReader {
 				throw new InvalidConfigurationPropertyValueException(property + ".paths", null,
 						"A route must have at least one path. A source that sets a part of a list replaces the whole list.");
 			}
-			routes.addAll(readRoutes(property, route.paths(), route.cost()));
+			routes.addAll(readRoutes(property + ".paths", route.paths(), route.cost()));
 		}
-		routes.addAll(readRoutes(prefix, properties.paths(), properties.costOfPaths()));
+		routes.addAll(readRoutes(prefix + ".paths", properties.paths(), properties.costOfPaths()));
 		return routes;
 	}
 
-	private List<Route> readRoutes(String prefix, List<String> paths, long cost) {
-		return this.reader.readEach(prefix + ".paths", paths, (path) -> Route.parse(path, cost, this.parser));
+	private List<Route> readRoutes(String property, List<String> paths, long cost) {
+		return this.reader.readEach(property, paths, (path) -> Route.parse(path, cost, this.parser));
 	}
 
 }

@@ -1,8 +1,7 @@
 package io.github.ratelimit.spring.web.path;
 
-import java.util.Arrays;
 import java.util.List;
-import java.util.stream.IntStream;
+import java.util.regex.Pattern;
 
 import io.github.ratelimit.spring.decide.NearestNames;
 
@@ -16,16 +15,13 @@ import org.springframework.web.util.pattern.PathPatternParser;
  * @param segments the segments, without a slash at the end
  * @param parser parses patterns of single segments; tells whether case matters
  */
-public record PathShape(List<String> segments, PathPatternParser parser) {
+record PathShape(List<String> segments, PathPatternParser parser) {
 
-	/** Paths that a filter may answer, with names that are alike. */
-	private static final List<String> OF_LOGIN = List.of("login", "logout", "signin", "signout", "token", "oauth",
-			"oauth2", "saml2");
+	/** Paths that filters may answer. */
+	private static final Pattern OF_LOGIN = Pattern
+		.compile("(.*/)?(log(in|out)|sign(in|out)|token|oauth2?|saml2)(/.*)?");
 
-	/** A segment of so many letters may differ in two of them, a shorter one in one. */
-	private static final int LONG = 6;
-
-	public static PathShape of(String pattern, PathPatternParser parser) {
+	static PathShape of(String pattern, PathPatternParser parser) {
 		return new PathShape(List.of(StringUtils.trimTrailingCharacter(pattern, '/').split("/", -1)), parser);
 	}
 
@@ -71,44 +67,23 @@ public record PathShape(List<String> segments, PathPatternParser parser) {
 		return this.segments.stream().takeWhile(PathShape::isLiteral).toList();
 	}
 
-	/**
-	 * Returns how much the beginning of another pattern differs: the letters of each
-	 * segment, except for their case, of which those of the first ones weigh most.
-	 */
-	public int distance(String pattern) {
-		int[] letters = letters(pattern);
-		return IntStream.range(0, letters.length)
-			.map((i) -> letters[i] * (letters.length - i) * (letters.length - i))
-			.sum();
+	/** Returns in how many letters, except for their case, another one begins apart. */
+	int distance(String pattern) {
+		return NearestNames.distance(literalPrefix(), beginning(pattern));
 	}
 
-	/** Returns how many letters differ in each segment before the first wildcard. */
-	private int[] letters(String pattern) {
-		List<String> prefix = prefix();
-		List<String> others = of(pattern, this.parser).segments;
-		return IntStream.range(0, prefix.size()).map((i) -> {
-			String other = (i < others.size()) ? others.get(i) : "";
-			return isLiteral(other) ? NearestNames.distance(prefix.get(i), other)
-					: mayBeSame(prefix.get(i), other) ? 0 : prefix.get(i).length();
-		}).toArray();
+	/** Returns what another pattern has in the place of the literal prefix. */
+	private String beginning(String pattern) {
+		return String.join("/", of(pattern, this.parser).prefix().stream().limit(prefix().size()).toList());
 	}
 
 	/**
-	 * Returns whether this pattern is most likely a misspelt other one: they begin alike
-	 * except for case, or for a few letters of one segment.
+	 * Returns whether this is most likely a misspelt other pattern: they begin alike
+	 * except for case, or for one letter.
 	 */
-	public boolean isMisspelt(String pattern) {
-		int[] letters = letters(pattern);
-		List<String> others = of(pattern, this.parser).segments;
-		return others.size() >= letters.length && Arrays.stream(letters).filter((count) -> count > 0).count() <= 1
-				&& IntStream.range(0, letters.length).anyMatch((i) -> !mayBeSame(this.segments.get(i), others.get(i)))
-				&& IntStream.range(0, letters.length)
-					.allMatch((i) -> letters[i] == 0 || isMisspelt(this.segments.get(i), others.get(i), letters[i]));
-	}
-
-	private static boolean isMisspelt(String segment, String other, int letters) {
-		return isLiteral(other) && segment.length() > 1 && !OF_LOGIN.contains(segment)
-				&& letters <= ((segment.length() < LONG) ? 1 : 2);
+	boolean isMisspelt(String pattern) {
+		return !beginning(pattern).equals(literalPrefix()) && distance(pattern) <= 1
+				&& !OF_LOGIN.matcher(literalPrefix()).matches();
 	}
 
 	/** Returns whether a segment matches any number of segments. */

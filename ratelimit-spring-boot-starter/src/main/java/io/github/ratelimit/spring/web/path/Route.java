@@ -60,16 +60,6 @@ public record Route(@Nullable HttpMethod method, PathPattern pattern, long cost)
 	}
 
 	/**
-	 * Returns whether some request may match both this route and another. Returns true if
-	 * that is unknown.
-	 */
-	boolean mayMeet(Route other, PathPatternParser parser) {
-		return (this.method == null || other.method == null || matchesMethod(other.method.name())
-				|| other.matchesMethod(this.method.name()))
-				&& PathShape.of(this.pattern.getPatternString(), parser).mayMeet(other.pattern.getPatternString());
-	}
-
-	/**
 	 * Returns whether every request that matches another route matches this one. Returns
 	 * false if that is unknown.
 	 */

@@ -1,0 +1,187 @@
+package io.github.ratelimit.spring.web.path;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.spring.config.PolicyReader;
+import jakarta.servlet.ServletContext;
+import jakarta.servlet.ServletRegistration;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.context.ApplicationListener;
+import org.springframework.core.NativeDetector;
+import org.springframework.core.io.Resource;
+import org.springframework.util.StringUtils;
+import org.springframework.web.context.WebApplicationContext;
+import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.servlet.function.support.RouterFunctionMapping;
+import org.springframework.web.servlet.handler.AbstractHandlerMapping;
+import org.springframework.web.servlet.handler.AbstractUrlHandlerMapping;
+import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
+import org.springframework.web.servlet.resource.ResourceHttpRequestHandler;
+import org.springframework.web.util.pattern.PathPatternParser;
+
+/**
+ * Logs at startup which paths limit nothing, because no handler, static resource or other
+ * servlet serves them: most likely they are misspelt. Router functions may serve any
+ * path. Filters may answer any path; if the application has some, only paths that are
+ * almost another one are told.
+ */
+public final class UnservedPaths implements ApplicationListener<ApplicationReadyEvent> {
+
+	private static final Logger logger = LoggerFactory.getLogger(UnservedPaths.class);
+
+	private static final String ANY = "/**";
+
+	/** The servlet of Spring MVC that Spring Boot registers. */
+	private static final String DISPATCHER = "dispatcherServlet";
+
+	private final LimitedPaths paths;
+
+	private final PathPatternParser parser;
+
+	private final BooleanSupplier filters;
+
+	private final ObjectProvider<HandlerMapping> mappings;
+
+	private final WebApplicationContext context;
+
+	/** Patterns of routes may begin with it, unlike those of handlers. */
+	private final String servletPath;
+
+	private final Set<String> served = new TreeSet<>();
+
+	/** Where static resources of any path are looked up. */
+	private final List<Resource> locations = new ArrayList<>();
+
+	/**
+	 * Creates a listener.
+	 * @param filters returns whether filters may answer requests
+	 */
+	public UnservedPaths(LimitedPaths paths, PathPatternParser parser, BooleanSupplier filters,
+			ObjectProvider<HandlerMapping> mappings, WebApplicationContext context) {
+		this.paths = paths;
+		this.parser = parser;
+		this.filters = filters;
+		this.mappings = mappings;
+		this.context = context;
+		this.servletPath = StringUtils
+			.trimTrailingCharacter(context.getEnvironment().getProperty("spring.mvc.servlet.path", ""), '/');
+	}
+
+	@Override
+	public void onApplicationEvent(ApplicationReadyEvent event) {
+		ServletContext servlets = this.context.getServletContext();
+		if (servlets == null || this.paths.policies().isEmpty()) {
+			return;
+		}
+		this.mappings.forEach(this::add);
+		servlets.getServletRegistrations().values().forEach(this::add);
+		List<String> found = new ArrayList<>();
+		for (LimitedPaths.Entry entry : this.paths.entries()) {
+			Policy policy = entry.policy().policy();
+			for (Route route : entry.routes()) {
+				String meant = meant(route.pattern().getPatternString(), policy, servlets.getContextPath());
+				if (meant != null) {
+					found.add("%s of %s (%s)".formatted(route.text(), PolicyReader.property(policy.name(), ""), meant));
+				}
+			}
+		}
+		if (!found.isEmpty()) {
+			logger.warn("No handler, static resource or servlet serves these paths, so that they limit nothing: {}",
+					String.join("; ", found));
+		}
+	}
+
+	private void add(HandlerMapping mapping) {
+		boolean anything = mapping instanceof AbstractHandlerMapping other && other.getDefaultHandler() != null;
+		if (mapping instanceof RequestMappingInfoHandlerMapping methods) {
+			methods.getHandlerMethods().keySet().forEach((info) -> this.served.addAll(info.getPatternValues()));
+		}
+		else if (mapping instanceof AbstractUrlHandlerMapping urls) {
+			urls.getHandlerMap().forEach(this::add);
+			this.served.addAll((urls.getRootHandler() != null) ? Set.of("/") : Set.of());
+		}
+		else {
+			anything |= !(mapping instanceof RouterFunctionMapping router) || router.getRouterFunction() != null;
+		}
+		this.served.addAll(anything ? Set.of(ANY) : Set.of());
+	}
+
+	private void add(String pattern, Object handler) {
+		if (pattern.equals(ANY) && handler instanceof ResourceHttpRequestHandler files
+				&& !NativeDetector.inNativeImage()) {
+			this.locations.addAll(files.getLocations());
+		}
+		else {
+			this.served.add(pattern);
+		}
+	}
+
+	private void add(ServletRegistration servlet) {
+		for (String mapping : servlet.getName().equals(DISPATCHER) ? Set.<String>of() : servlet.getMappings()) {
+			if (!mapping.startsWith("*.jsp")) {
+				this.served.add(mapping.equals("/") || mapping.startsWith("*.") ? ANY
+						: mapping.endsWith("/*") ? mapping + "*" : mapping);
+			}
+		}
+	}
+
+	/** Returns a text about the path that may be meant; {@code null} if all is well. */
+	private @Nullable String meant(String pattern, Policy policy, @Nullable String contextPath) {
+		PathShape path = PathShape.of(pattern, this.parser);
+		if (mayBeServed(path)) {
+			return null;
+		}
+		if (StringUtils.hasLength(contextPath) && pattern.startsWith(contextPath + "/")) {
+			String rest = pattern.substring(contextPath.length());
+			if (mayBeServed(PathShape.of(rest, this.parser))) {
+				return "the context path is not part of it: " + rest;
+			}
+		}
+		boolean any = !isMeant(policy) && !this.filters.getAsBoolean();
+		return this.served.stream()
+			.flatMap((other) -> Stream.of(other, this.servletPath + other).distinct())
+			.filter((other) -> any || path.isMisspelt(other))
+			.min(Comparator.comparingInt(path::distance))
+			.map((other) -> "the nearest is " + other)
+			.orElse(any ? "there are none" : null);
+	}
+
+	/**
+	 * A policy may be there for those who look for what the application does not have.
+	 */
+	private static boolean isMeant(Policy policy) {
+		return policy.penalty() != null || policy.limits().stream().allMatch((limit) -> limit.quota() == 0);
+	}
+
+	private boolean mayBeServed(PathShape path) {
+		return this.served.stream()
+			.anyMatch((pattern) -> path.mayMeet(pattern) || path.mayMeet(this.servletPath + pattern))
+				|| this.locations.stream().anyMatch((location) -> mayContain(location, path));
+	}
+
+	/** A file of the path, or any file below it. */
+	private boolean mayContain(Resource location, PathShape path) {
+		String prefix = path.literalPrefix();
+		String file = prefix.startsWith(this.servletPath + "/") ? prefix.substring(this.servletPath.length()) : prefix;
+		try {
+			return file.isEmpty() || file.equals("/")
+					|| location.createRelative(file.substring(1) + (path.isLiteral() ? "" : "/")).exists();
+		}
+		catch (Exception ex) {
+			return true;
+		}
+	}
+
+}
