@@ -8,7 +8,6 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.FixedWindow;
-import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -65,17 +64,10 @@ class LocalRedisIT {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "ratelimit.redis.cluster.nodes=127.0.0.1:1", "spring.data.redis.cluster.nodes=127.0.0.1:1",
-			"spring.data.redis.cluster.nodes[0]=127.0.0.1:1", "ratelimit.redis.url=redis://127.0.0.1:1" })
+			"spring.data.redis.cluster.nodes[0]=127.0.0.1:1", "ratelimit.redis.url=redis://127.0.0.1:1",
+			"spring.data.redis.host=127.0.0.1" })
 	void noRedisIsStartedWhateverNamesOne(String property, CapturedOutput output) {
 		try (ConfigurableApplicationContext context = start("--" + property)) {
-			assertThat(context.getBeanProvider(RedisServer.class).getIfAvailable()).isNull();
-			assertThat(output).doesNotContain("No Redis is configured");
-		}
-	}
-
-	@Test
-	void noRedisIsStartedWhenOneIsConfigured(CapturedOutput output) {
-		try (ConfigurableApplicationContext context = start("--ratelimit.redis.url=" + TestRedis.uri())) {
 			assertThat(context.getBeanProvider(RedisServer.class).getIfAvailable()).isNull();
 			assertThat(output).doesNotContain("No Redis is configured");
 		}

@@ -280,19 +280,6 @@ class PlaygroundIT {
 		assertThat(browser.errors()).isEmpty();
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = { "", "playground/main.js", "playground/playground.css", "actuator/ratelimits",
-			"actuator/ratelimits/denied", "actuator/metrics/ratelimit.decisions" })
-	void pageAndActuatorAreNotLimited(String path) {
-		browser.open(page, DESKTOP, false);
-		assertThat(browser.run("""
-				const request = new XMLHttpRequest();
-				request.open('GET', arguments[0], false);
-				request.send();
-				return request.status + ' ' + request.getResponseHeader('RateLimit');""", page + path))
-			.isEqualTo("200 null");
-	}
-
 	private static String tile(String mode, String outcome) {
 		return "[data-mode=%s] .mark.%s".formatted(mode, outcome);
 	}

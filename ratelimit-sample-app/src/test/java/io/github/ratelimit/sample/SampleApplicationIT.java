@@ -12,6 +12,7 @@ import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -226,22 +227,18 @@ class SampleApplicationIT {
 
 	@Test
 	void pageAndActuatorAreNotLimited() {
-		for (String uri : new String[] { "/index.html", "/playground/main.js", "/actuator/ratelimits" }) {
+		for (String uri : new String[] { "/index.html", "/playground/main.js", "/playground/playground.css",
+				"/actuator/ratelimits", "/actuator/ratelimits/denied", "/actuator/metrics/ratelimit.decisions" }) {
 			assertThat(send(HttpMethod.GET, uri, ONE, null)).hasStatus(200)
 				.headers()
 				.doesNotContainHeader("RateLimit-Policy");
 		}
 	}
 
-	@Test
-	void configuredRedisIsNeitherShownNorStopped() {
-		assertThat(send(HttpMethod.GET, "/redis", ONE, null)).hasStatus(404);
-		assertThat(send(HttpMethod.POST, "/redis/stop", ONE, null)).hasStatus(404);
-	}
-
-	@Test
-	void thereIsNoDemoOfUnknownAlgorithm() {
-		assertThat(send(HttpMethod.GET, "/demo/guess", ONE, null)).hasStatus(404);
+	@ParameterizedTest
+	@CsvSource({ "GET, /redis", "POST, /redis/stop", "GET, /demo/guess" })
+	void neitherRedisOfOthersNorUnknownAlgorithmIsShown(String method, String path) {
+		assertThat(send(HttpMethod.valueOf(method), path, ONE, null)).hasStatus(404);
 	}
 
 	private MvcTestResult demo(String client) {
