@@ -2,7 +2,6 @@ package io.github.ratelimit.spring.web;
 
 import java.net.URI;
 import java.net.http.HttpResponse;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.ratelimit.spring.OpenApplication;
@@ -25,7 +24,6 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.client.RestClient;
-import org.springframework.web.context.request.async.DeferredResult;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -44,7 +42,7 @@ class OutgoingCallDeniedIT {
 	TestApplication application;
 
 	@ParameterizedTest
-	@ValueSource(strings = { "client", "method", "wrapped", "callable", "future", "deferred", "filter" })
+	@ValueSource(strings = { "client", "method", "future", "filter" })
 	void clientIsNotToBlameForWaitOfAnotherService(String kind) {
 		this.application.get("/needs/told/" + kind);
 		HttpResponse<String> answer = this.application.get("/needs/told/" + kind);
@@ -124,38 +122,12 @@ class OutgoingCallDeniedIT {
 		@GetMapping("/needs/{policy}/{kind}")
 		Object call(@PathVariable String policy, @PathVariable String kind, HttpServletRequest request) {
 			int port = request.getServerPort();
-			Callable<String> client = () -> this.calls.client(policy, port);
 			return switch (kind) {
 				case "client" -> this.calls.client(policy, port);
 				case "method" -> this.calls.limited(policy, port);
-				case "wrapped" -> wrapped(client);
-				case "callable" -> client;
 				case "future" -> CompletableFuture.supplyAsync(() -> this.calls.client(policy, port));
-				case "deferred" -> deferred(CompletableFuture.supplyAsync(() -> this.calls.client(policy, port)));
 				default -> "done";
 			};
-		}
-
-		private static String wrapped(Callable<String> client) {
-			try {
-				return client.call();
-			}
-			catch (Exception ex) {
-				throw new IllegalStateException(ex);
-			}
-		}
-
-		private static DeferredResult<String> deferred(CompletableFuture<String> future) {
-			DeferredResult<String> result = new DeferredResult<>();
-			future.whenComplete((value, ex) -> {
-				if (ex != null) {
-					result.setErrorResult(ex.getCause());
-				}
-				else {
-					result.setResult(value);
-				}
-			});
-			return result;
 		}
 
 	}

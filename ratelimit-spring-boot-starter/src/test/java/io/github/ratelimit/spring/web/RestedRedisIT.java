@@ -48,7 +48,7 @@ class RestedRedisIT {
 			// Whether Redis decides the very first ones is not asked here.
 			TestCluster.await("Redis decides", () -> application.get("/api").statusCode() == 200);
 			long before = remaining(application.get("/api"));
-			for (int i = 1; i <= 10; i++) {
+			for (int i = 1; i <= 3; i++) {
 				firewall.forgetConnections();
 				long start = System.nanoTime();
 				TestCluster.await("The connections have rested", () -> System.nanoTime() - start > REST);
