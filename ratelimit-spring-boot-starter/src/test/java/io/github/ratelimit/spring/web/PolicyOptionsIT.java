@@ -67,14 +67,16 @@ class PolicyOptionsIT {
 	/** The conditions of {@code code} are written in Java. */
 	@ParameterizedTest
 	@CsvSource({ "/web, X-Channel: web, true, ", "/web, X-Channel: app, false, ",
-			"/web, X-Channel: web; X-Probe: yes, false, ", "/code, X-Channel: web, true, ", "/code, X-Probe: no, false, ",
-			"/code, X-Channel: web; X-Probe: yes, false, ", "/code, X-Channel: s3cr3t, true, IllegalStateException",
-			"/method, X-Probe: no, true, ", "/method, X-Probe: yes, false, ", "/odd, X-Odd: abc, false, ",
+			"/web, X-Channel: web; X-Probe: yes, false, ", "/code, X-Channel: web, true, ",
+			"/code, X-Probe: no, false, ", "/code, X-Channel: web; X-Probe: yes, false, ",
+			"/code, X-Channel: s3cr3t, true, IllegalStateException", "/method, X-Probe: no, true, ",
+			"/method, X-Probe: yes, false, ", "/odd, X-Odd: abc, false, ",
 			"/odd, X-Other: s3cr3t, true, METHOD_CALL_ON_NULL_OBJECT_NOT_ALLOWED",
 			"/none, X-Other: s3cr3t, true, its value is null" })
 	void policyAppliesIfConditionsAreMetOrFail(String path, String headers, boolean applies, @Nullable String failure,
 			CapturedOutput output) {
-		assertThat(this.application.statuses(2, path, headers.split("[:;] "))).containsExactly(200, applies ? 420 : 200);
+		assertThat(this.application.statuses(2, path, headers.split("[:;] "))).containsExactly(200,
+				applies ? 420 : 200);
 		if (failure != null) {
 			assertThat(output)
 				.containsOnlyOnce("The condition ratelimit.policies.%s.when failed".formatted(path.substring(1)))

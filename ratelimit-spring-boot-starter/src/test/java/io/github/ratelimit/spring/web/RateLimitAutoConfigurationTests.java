@@ -1,6 +1,5 @@
 package io.github.ratelimit.spring.web;
 
-import io.github.ratelimit.spring.LimitHeaders;
 import io.github.ratelimit.spring.decide.Decided;
 import io.github.ratelimit.spring.decide.PolicyCharge;
 
@@ -17,6 +16,7 @@ import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.redis.PipelineRateLimiter;
 import io.github.ratelimit.redis.RedisConnections;
 import io.github.ratelimit.redis.RedisRateLimiter;
+import io.github.ratelimit.spring.LimitHeaders;
 import io.github.ratelimit.spring.StartFailure;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
@@ -188,7 +188,6 @@ class RateLimitAutoConfigurationTests {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
 			draft, x-rate-limit | RateLimit, RateLimit-Policy, X-Rate-Limit-Limit, X-Rate-Limit-Remaining
-			x-rate-limit        | X-Rate-Limit-Limit, X-Rate-Limit-Remaining
 			x-ratelimit         | X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset
 			none                | ''
 			''                  | ''

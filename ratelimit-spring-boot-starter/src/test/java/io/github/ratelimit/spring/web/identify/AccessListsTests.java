@@ -46,8 +46,9 @@ class AccessListsTests {
 	@ParameterizedTest
 	@CsvSource({ "header:X-Api-Key:k:1, true, true", "header:x-api-key:k:1, true, true",
 			"header:X-Api-Key:K:1, false, false", "header:X-Api-Key:k, false, false", "cookie:session:s1, true, true",
-			"cookie:session:s2, false, false", "query:key:stolen, true, true", "tenant:acme, true, true", "tenant:acm, false, false",
-			"user:anna, false, true", "user:berta, false, false", "plan:anna, false, true" })
+			"cookie:session:s2, false, false", "query:key:stolen, true, true", "tenant:acme, true, true",
+			"tenant:acm, false, false", "user:anna, false, true", "user:berta, false, false",
+			"plan:anna, false, true" })
 	void valueIsComparedAsWholeOnceItIsKnown(String entry, boolean before, boolean after) {
 		this.request.addHeader("X-Api-Key", "k:1");
 		this.request.addHeader("X-Tenant", "acme");
