@@ -87,15 +87,6 @@ class PlanIT {
 	}
 
 	@Test
-	void pathThatHasGotPlansIsCountedAfterTheLogin() {
-		pro.put("address", "3/m");
-		assertThat(served("/address", "anna", 5)).isEqualTo(1);
-		for (int i = 0; i < 3; i++) {
-			assertThat(this.application.getAs("anna:wrong", "/address").statusCode()).isEqualTo(401);
-		}
-	}
-
-	@Test
 	void anonymousRequestHasNoPlan() {
 		plans.put("anonymousUser", "partner");
 		assertThat(this.application.get("/api").statusCode()).isEqualTo(200);
