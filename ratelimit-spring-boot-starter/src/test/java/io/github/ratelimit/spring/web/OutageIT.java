@@ -44,7 +44,7 @@ class OutageIT {
 	@Test
 	void requestsAreAllowedWhenRedisIsStopped(CapturedOutput output) {
 		OwnRedis redis = OwnRedis.started();
-		withApplication(redis.port(), "2s", (application) -> {
+		withApplication(redis.port(), "20s", (application) -> {
 			assertThat(application.get("/api").headers().allValues("X-Rate-Limit-Remaining")).containsExactly("0");
 			assertThat(application.get("/api").statusCode()).isEqualTo(429);
 			assertThat(output).doesNotContain(WARNING);
