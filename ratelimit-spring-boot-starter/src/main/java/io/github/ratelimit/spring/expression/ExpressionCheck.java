@@ -28,9 +28,7 @@ import org.springframework.expression.spel.ast.Indexer;
 import org.springframework.expression.spel.ast.InlineMap;
 import org.springframework.expression.spel.ast.MethodReference;
 import org.springframework.expression.spel.ast.OpDec;
-import org.springframework.expression.spel.ast.OpEQ;
 import org.springframework.expression.spel.ast.OpInc;
-import org.springframework.expression.spel.ast.OpNE;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.Selection;
@@ -102,13 +100,7 @@ final class ExpressionCheck {
 			throw invalid("does not follow a variable", node);
 		}
 		checkInside(node, element);
-		if (node instanceof VariableReference) {
-			return ofVariable(node, element);
-		}
-		if (node instanceof StringLiteral) {
-			return String.class;
-		}
-		return (node instanceof OpEQ || node instanceof OpNE) ? Boolean.class : Object.class;
+		return (node instanceof VariableReference) ? ofVariable(node, element) : Object.class;
 	}
 
 	private Class<?> checkChain(SpelNode chain, boolean element) {

@@ -14,7 +14,6 @@ import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.DataBindingPropertyAccessor;
 import org.springframework.expression.spel.support.SimpleEvaluationContext;
-import org.springframework.util.ClassUtils;
 
 /**
  * An expression that can only read its variables: no types, beans, constructors or
@@ -34,8 +33,6 @@ public final class ReadOnlyExpression {
 
 	private final SpelExpression expression;
 
-	private final @Nullable Class<?> type;
-
 	/** The variables that it reads, with the members of each. */
 	private final Map<String, Set<String>> read;
 
@@ -44,8 +41,7 @@ public final class ReadOnlyExpression {
 	private ReadOnlyExpression(SpelExpression expression, Variables known) {
 		this.expression = expression;
 		ExpressionCheck check = new ExpressionCheck(known);
-		Class<?> type = check.check(expression.getAST(), false);
-		this.type = (type != Object.class) ? ClassUtils.resolvePrimitiveIfNecessary(type) : null;
+		check.check(expression.getAST(), false);
 		this.read = check.read();
 		ExpressionCheck.addMembers(expression.getAST(), this.members);
 	}
@@ -105,14 +101,6 @@ public final class ReadOnlyExpression {
 	/** Returns whether the expression reads one of some members, of any object. */
 	public boolean namesAny(Collection<String> names) {
 		return names.stream().anyMatch(this.members::contains);
-	}
-
-	/**
-	 * Returns the type of the value, a wrapper instead of a primitive one; {@code null}
-	 * if it is known only by evaluation.
-	 */
-	public @Nullable Class<?> type() {
-		return this.type;
 	}
 
 	/**

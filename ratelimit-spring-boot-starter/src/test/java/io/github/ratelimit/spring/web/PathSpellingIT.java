@@ -132,9 +132,8 @@ class PathSpellingIT {
 
 	/** What a lenient server accepts contains what others do. */
 	@ParameterizedTest
-	@CsvSource({ "CaseInsensitive, '', spring.main.banner-mode=off, ", "Trimming, '', spring.main.banner-mode=off, ",
-			"Application, '', spring.main.banner-mode=off, /**", "Lenient, '', spring.main.banner-mode=off, /**",
-			"LenientServlet, '', spring.main.banner-mode=off, /**",
+	@CsvSource({ "Forgiving, '', spring.main.banner-mode=off, ", "Application, '', spring.main.banner-mode=off, /**",
+			"Lenient, '', spring.main.banner-mode=off, /**", "LenientServlet, '', spring.main.banner-mode=off, /**",
 			"SecureAndLenient, '', spring.main.banner-mode=off, /**",
 			"Lenient, /app, server.servlet.context-path=/app, ",
 			"Lenient, /app, spring.mvc.servlet.path=/app, /app/**" })
@@ -248,7 +247,8 @@ class PathSpellingIT {
 
 	}
 
-	static class CaseInsensitive extends Application implements WebMvcConfigurer {
+	/** As servers of files do. */
+	static class Forgiving extends Application implements WebMvcConfigurer {
 
 		@Override
 		public void configurePathMatch(PathMatchConfigurer configurer) {
@@ -256,10 +256,6 @@ class PathSpellingIT {
 			parser.setCaseSensitive(false);
 			configurer.setPatternParser(parser);
 		}
-
-	}
-
-	static class Trimming extends Application {
 
 		@Bean
 		UrlHandlerFilter urlHandlerFilter() {

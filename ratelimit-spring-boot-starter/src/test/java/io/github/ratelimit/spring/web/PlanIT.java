@@ -8,7 +8,6 @@ import java.util.stream.IntStream;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.PolicySource;
-import io.github.ratelimit.spring.RefreshPoliciesEvent;
 import io.github.ratelimit.spring.actuate.RateLimitsEndpoint;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
@@ -26,8 +25,6 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.core.env.ConfigurableEnvironment;
-import org.springframework.core.env.MapPropertySource;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.web.SecurityFilterChain;
@@ -47,7 +44,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 		      partner.unlimited: true } }
 		    method: { limits: 1/m, identifiers: user, plans.free.limits: 2/m }
 		    address: { paths: /address, limits: 1/m }
-		    refreshed: { paths: /refreshed, limits: 1/m }
 		management.endpoints.web.exposure.include: ratelimits
 		management.endpoint.ratelimits.access: unrestricted
 		""")
@@ -78,16 +74,6 @@ class PlanIT {
 		assertThat(served(path, "berta", 5)).isEqualTo(1);
 	}
 
-	@Test
-	void planWithOtherWindowsHasSeparateCounts() {
-		plans.put("anna", "free");
-		assertThat(served("/api", "anna", 5)).isEqualTo(2);
-		plans.put("anna", "pro");
-		assertThat(served("/api", "anna", 5)).isEqualTo(4);
-		plans.put("anna", "free");
-		assertThat(served("/api", "anna", 5)).isZero();
-	}
-
 	@ParameterizedTest
 	@CsvSource({ "/address,address", "/in-place,Application.inPlace" })
 	void firstPlansOfAPolicyCount(String path, String policy) {
@@ -98,15 +84,6 @@ class PlanIT {
 		assertThat(served(path, "anna", 5)).isEqualTo(2);
 		pro.clear();
 		assertThat(served(path, "anna", 5)).isZero();
-	}
-
-	@Test
-	void pathThatHasGotPlansIsCountedAfterTheLogin() {
-		pro.put("address", "3/m");
-		assertThat(served("/address", "anna", 5)).isEqualTo(1);
-		for (int i = 0; i < 3; i++) {
-			assertThat(this.application.getAs("anna:wrong", "/address").statusCode()).isEqualTo(401);
-		}
 	}
 
 	@Test
@@ -150,30 +127,6 @@ class PlanIT {
 		assertThat(served("/address", "anna", 9)).isEqualTo(3);
 	}
 
-	@Test
-	void firstPlansThatAreReadAgainCount() {
-		plans.put("anna", "free");
-		assertThat(served("/refreshed", "anna", 5)).isEqualTo(1);
-		ConfigurableEnvironment environment = this.application.bean(ConfigurableEnvironment.class);
-		Map<String, Object> changed = Map.of("ratelimit.policies.refreshed.plans.free.limits", "3/m");
-		environment.getPropertySources().addFirst(new MapPropertySource("changed", changed));
-		try {
-			refresh();
-			this.application.forget();
-			assertThat(served("/refreshed", "anna", 5)).isEqualTo(3);
-			this.application.forget();
-			assertThat(served("/refreshed", "berta", 5)).isEqualTo(1);
-		}
-		finally {
-			environment.getPropertySources().remove("changed");
-			refresh();
-		}
-	}
-
-	private void refresh() {
-		this.application.publish(new RefreshPoliciesEvent(this));
-	}
-
 	private long served(String path, String user, int requests) {
 		return IntStream.range(0, requests)
 			.filter((i) -> this.application.getAs(user + ":secret", path).statusCode() == 200)
@@ -186,7 +139,7 @@ class PlanIT {
 	@RestController
 	static class Application {
 
-		@GetMapping({ "/api", "/address", "/refreshed" })
+		@GetMapping({ "/api", "/address" })
 		public String get() {
 			return "served";
 		}

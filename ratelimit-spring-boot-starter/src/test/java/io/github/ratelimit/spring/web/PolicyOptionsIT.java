@@ -2,8 +2,6 @@ package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpResponse;
 
-import io.github.ratelimit.spring.OpenApplication;
-import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.policy.RateLimitPoliciesCustomizer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -15,9 +13,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
-import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RequestMapping;
-import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -90,9 +85,7 @@ class PolicyOptionsIT {
 		}
 	}
 
-	@OpenApplication
-	@RestController
-	static class Application {
+	static class Application extends TestApplication.WithMethod {
 
 		@Bean
 		static RateLimitPoliciesCustomizer limits() {
@@ -108,17 +101,6 @@ class PolicyOptionsIT {
 				throw new IllegalStateException(channel);
 			}
 			return "web".equals(channel);
-		}
-
-		@RequestMapping({ "/api/**", "/web", "/odd", "/none", "/code" })
-		String path() {
-			return "served";
-		}
-
-		@GetMapping("/method")
-		@RateLimited("method")
-		public String method() {
-			return "served";
 		}
 
 	}

@@ -10,9 +10,7 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.outage.OnStoreFailure;
-import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.PolicySource;
-import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.policy.Enforcement;
 import io.github.ratelimit.spring.policy.MissingIdentifier;
 import io.github.ratelimit.spring.policy.Mode;
@@ -28,8 +26,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
-import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -111,20 +107,7 @@ class PolicySourceIT {
 		}
 	}
 
-	@OpenApplication
-	@RestController
-	static class Application {
-
-		@GetMapping("/path")
-		public String path() {
-			return "served";
-		}
-
-		@GetMapping("/method")
-		@RateLimited("method")
-		public String method() {
-			return "served";
-		}
+	static class Application extends TestApplication.WithMethod {
 
 		@Bean
 		PolicySource policySource() {

@@ -4,7 +4,6 @@ import java.io.IOException;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.OpenApplication;
-import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -31,7 +30,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 		    key: { paths: /key, limits: 1/m, identifiers: "query:key" }
 		    body: { paths: /body, limits: 1000/m, identifiers: ["query:key", region] }
 		    insists: { paths: /insists, limits: 1000/m, identifiers: "query:key", missing-identifier: deny }
-		    method: { limits: 1/m, identifiers: "query:key" }
 		""")
 class QueryIdentifierIT {
 
@@ -39,17 +37,6 @@ class QueryIdentifierIT {
 
 	@Parameter
 	TestApplication application;
-
-	@ParameterizedTest
-	@ValueSource(strings = { "/key", "/method" })
-	void everyValueHasOwnCount(String path) {
-		assertThat(status(path + "?key=a")).isEqualTo(200);
-		assertThat(status(path + "?x=1&key=a&key=b")).isEqualTo(429);
-		assertThat(status(path + "?key=b&key=a")).isEqualTo(200);
-		assertThat(status(path + "?%6Bey=%62")).isEqualTo(429);
-		assertThat(status(path + "?key=A")).isEqualTo(200);
-		assertThat(status(path + "?KEY=A")).isEqualTo(200);
-	}
 
 	/** The handler answers with the parameter that the container has read. */
 	@ParameterizedTest
@@ -94,10 +81,6 @@ class QueryIdentifierIT {
 		this.application.assertUsed("body", new Identifier("region", "eu"), 2);
 	}
 
-	private int status(String path) {
-		return this.application.get(path).statusCode();
-	}
-
 	@OpenApplication
 	@RestController
 	static class Application {
@@ -109,12 +92,6 @@ class QueryIdentifierIT {
 
 		@RequestMapping("/insists")
 		String get() {
-			return "served";
-		}
-
-		@RequestMapping("/method")
-		@RateLimited("method")
-		String method() {
 			return "served";
 		}
 

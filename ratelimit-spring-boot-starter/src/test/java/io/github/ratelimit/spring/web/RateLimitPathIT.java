@@ -37,23 +37,20 @@ class RateLimitPathIT {
 	TestApplication application;
 
 	@Test
-	void pathInAnotherServletIsNotThatOfHandler() {
-		assertThat(this.application.statuses(2, "/servlet/api/x")).containsOnly(200);
-	}
-
-	@Test
 	void differentPathsOfOnePolicyShareCount() {
 		assertThat(this.application.get("/api/x").statusCode()).isEqualTo(200);
 		assertThat(this.application.get("/api/y").statusCode()).isEqualTo(429);
-		assertThat(this.application.get("/free").statusCode()).isEqualTo(200);
 	}
 
+	/** A filter that comes early says which method a request has. */
 	@ParameterizedTest
-	@CsvSource({ "GET, 3", "HEAD, 3", "POST, 2", "PUT, " })
-	void methodsHaveCostsOfTheirRoutes(String method, @Nullable String remaining) {
-		HttpResponse<String> response = this.application.send(method, "/user/1");
+	@CsvSource({ "GET, /user/1, 3", "HEAD, /user/1, 3", "POST, /user/1, 2", "PUT, /user/1, ",
+			"POST, /user/1?_method=PUT, ", "GET, /free, ", "GET, /servlet/api/x, ", "OPTIONS, /api/x, 0" })
+	void methodAndPathHaveCostOfTheirRoute(String method, String path, @Nullable String remaining) {
+		HttpResponse<String> response = this.application.send(method, path);
 		assertThat(response.statusCode()).isEqualTo(200);
 		assertThat(response.headers().firstValue("X-Rate-Limit-Remaining").orElse(null)).isEqualTo(remaining);
+		assertThat(this.application.decisions()).isEqualTo((remaining != null) ? 1 : 0);
 	}
 
 	@ParameterizedTest
@@ -69,20 +66,6 @@ class RateLimitPathIT {
 		assertThat(this.application.get("/user/1").statusCode()).isEqualTo(200);
 		assertThat(this.application.send("POST", "/user/1").statusCode()).isEqualTo(429);
 		assertThat(this.application.statuses(2, "/user/1")).containsExactly(200, 429);
-	}
-
-	/** A filter that comes early says which method a request has. */
-	@Test
-	void overriddenMethodIsThatOfTheRequest() {
-		HttpResponse<String> response = this.application.send("POST", "/user/1?_method=PUT");
-		assertThat(response.statusCode()).isEqualTo(200);
-		assertThat(this.application.decisions()).isZero();
-	}
-
-	@Test
-	void optionsCountWhenTheyAreNoPreflight() {
-		assertThat(this.application.send("OPTIONS", "/api/x").statusCode()).isEqualTo(200);
-		assertThat(this.application.send("OPTIONS", "/api/x").statusCode()).isEqualTo(429);
 	}
 
 	@ParameterizedTest

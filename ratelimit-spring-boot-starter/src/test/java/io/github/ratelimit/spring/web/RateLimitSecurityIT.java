@@ -50,16 +50,6 @@ class RateLimitSecurityIT {
 	@Parameter
 	TestApplication application;
 
-	@Test
-	void everyUserHasOwnCount() {
-		assertThat(this.application.getAs("anna:secret", "/user").statusCode()).isEqualTo(200);
-		assertThat(this.application.getAs("anna:secret", "/user").statusCode()).isEqualTo(200);
-		HttpResponse<String> denied = this.application.getAs("anna:secret", "/user");
-		assertThat(denied.statusCode()).isEqualTo(429);
-		assertThat(denied.headers().allValues("RateLimit")).containsExactly("\"user\";r=0;t=60");
-		assertThat(this.application.getAs("berta:secret", "/user").statusCode()).isEqualTo(200);
-	}
-
 	/** By the user alone, the address alone, and both. */
 	@ParameterizedTest
 	@CsvSource({ "/user, 200, 1", "/address, 429, 0", "/everyone, 429, 0" })

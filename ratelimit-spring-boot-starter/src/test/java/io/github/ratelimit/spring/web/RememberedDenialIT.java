@@ -1,8 +1,6 @@
 package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpResponse;
-import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 
 import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.redis.RedisConnections;
@@ -11,7 +9,6 @@ import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.actuate.RateLimitsEndpoint;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.test.StoppedServer;
-import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -26,7 +23,6 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 /**
  * Clients that do not wait: whether the store or the memory of denials answers, they see
@@ -132,35 +128,6 @@ class RememberedDenialIT {
 		assertThat(second.headers().allValues("RateLimit-Policy")).containsExactly(policies);
 		assertThat(calls()).isEqualTo(calls + ((path.equals("/method") || path.equals("/user")) ? 1 : 0));
 		return second;
-	}
-
-	/** What others hold for a time may be free before the limit is. */
-	@Test
-	void denialIsNotRememberedLongerThanItTells() {
-		String[] settings = { "ratelimit.redis.url=" + TestRedis.uri(),
-				"ratelimit.key-prefix=" + TestRedis.newKeyPrefix(), "ratelimit.denial-cache.max-age=1h", """
-						ratelimit.policies:
-						  held: { paths: /held/**, limits: 1/15m, count-when: 'status in [401]' }
-						  tokens: { limits: 9/h }
-						""" };
-		try (TestApplication one = TestApplication.startWithOwnLimiter(ServingApplication.class, settings);
-				TestApplication other = TestApplication.startWithOwnLimiter(ServingApplication.class, settings)) {
-			CompletableFuture<HttpResponse<String>> first = CompletableFuture
-				.supplyAsync(() -> one.get("/held/plain?hold"));
-			ServingApplication.arrived.acquireUninterruptibly();
-			for (int i = 0; i < 3; i++) {
-				HttpResponse<String> denied = one.get("/held/plain?status=401");
-				assertThat(denied.statusCode()).isEqualTo(429);
-				assertThat(denied.headers().allValues("Retry-After")).containsExactly("1");
-				assertThat(denied.headers().allValues("RateLimit")).containsExactly("\"held\";r=0;t=1");
-				assertThat(other.get("/held/plain?status=401").statusCode()).isEqualTo(429);
-			}
-			ServingApplication.mayGoOn.release();
-			assertThat(first.join().statusCode()).isEqualTo(200);
-			await().atMost(Duration.ofSeconds(30)).until(() -> other.get("/held/plain?status=401").statusCode() == 401);
-			assertThat(one.get("/held/plain").headers().firstValueAsLong("Retry-After").orElseThrow())
-				.isGreaterThan(800);
-		}
 	}
 
 	@ParameterizedTest

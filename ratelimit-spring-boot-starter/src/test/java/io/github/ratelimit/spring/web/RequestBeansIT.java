@@ -7,10 +7,8 @@ import java.util.Collection;
 import java.util.Set;
 
 import io.github.ratelimit.LimitStatus;
-import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.RateLimitExemption;
 import io.github.ratelimit.spring.RejectionHandler;
-import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.Test;
@@ -20,8 +18,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.context.annotation.Bean;
-import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -95,20 +91,7 @@ class RequestBeansIT {
 		assertThat(denied.body()).contains("#quota-exceeded").doesNotContain("Buy more");
 	}
 
-	@OpenApplication
-	@RestController
-	static class Application {
-
-		@GetMapping("/path")
-		String path() {
-			return "served";
-		}
-
-		@GetMapping("/method")
-		@RateLimited("method")
-		public String method() {
-			return "served";
-		}
+	static class Application extends TestApplication.WithMethod {
 
 		@Bean
 		static RequestCost cost() {

@@ -67,8 +67,7 @@ public final class IdentifierReader {
 		for (String name : beans.getBeanNamesForType(IdentifierResolver.class, true, false)) {
 			if (!ScopedProxyUtils.isScopedTarget(name)) {
 				requireUsable(name);
-				// It may depend on beans with limited methods, which in turn depend on
-				// the
+				// It may depend on beans with limited methods, which depend on
 				// identifiers.
 				own.put(name, IdentifierKind.own(name,
 						SingletonSupplier.of(() -> beans.getBean(name, IdentifierResolver.class))));

@@ -75,10 +75,6 @@ public final class RequestConditions {
 					"Invalid condition (%s): must use #request or #query, or it would be the same for all requests."
 						.formatted(text));
 		}
-		if (expression.type() != null && !expression.type().isAssignableFrom(Boolean.class)) {
-			throw new IllegalArgumentException("Invalid condition (%s): must be true or false, but is a %s."
-				.formatted(text, expression.type().getSimpleName()));
-		}
 		return expression;
 	}
 

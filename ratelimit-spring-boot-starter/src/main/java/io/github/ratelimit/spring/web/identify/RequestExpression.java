@@ -87,11 +87,6 @@ final class RequestExpression {
 		return this.expression.variables().contains(PRINCIPAL) || this.expression.namesAny(OF_USER);
 	}
 
-	/** Returns the type of the value; {@code null} if it is known only by evaluation. */
-	@Nullable Class<?> type() {
-		return this.expression.type();
-	}
-
 	<T> @Nullable T evaluate(HttpServletRequest request, @Nullable Principal user, Class<T> type) {
 		return this.expression.evaluate(variables(request, user), type);
 	}

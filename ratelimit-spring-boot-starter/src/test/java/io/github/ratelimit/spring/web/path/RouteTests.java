@@ -1,7 +1,5 @@
 package io.github.ratelimit.spring.web.path;
 
-import java.util.List;
-
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -32,16 +30,32 @@ class RouteTests {
 			"/api/*, GET, /api/x/y, false", "/api/{id}, GET, /api/1, true", "GET /api, GET, /api, true",
 			"GET /api, HEAD, /api, true", "GET /api, POST, /api, false", "HEAD /api, GET, /api, false",
 			"POST /api, HEAD, /api, false", "/api, GET, /api;a=b, true", "/api, GET, /%61pi, true",
-			"/api, GET, /API, false", "/**, GET, /, true" })
+			"/api, GET, /API, false", "/**, GET, /, true", "/{name:[.].*}, GET, /.env, true",
+			"/{name:[.].*}, GET, /env, false", "/{name:[.].*}, GET, /.git/config, false" })
 	void requestMatches(String route, String method, String path, boolean expected) {
 		assertThat(parse(route).matches(method, PathContainer.parsePath(path))).isEqualTo(expected);
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "", "api", "GET", "GET api", "GET POST /api", "/api GET" })
-	void textIsRejectedWhenItIsNoRoute(String text) {
+	@CsvSource(delimiterString = " => ", quoteCharacter = '`',
+			textBlock = """
+					`` => must be a pattern such as /api/** or GET /user/**.
+					api => must be a pattern such as /api/** or GET /user/**.
+					GET => must be a pattern such as /api/** or GET /user/**.
+					GET api => must be a pattern such as /api/** or GET /user/**.
+					GET POST /api => must be a pattern such as /api/** or GET /user/**.
+					/api GET => must be a pattern such as /api/** or GET /user/**.
+					FETCH /api => FETCH is no HTTP method.
+					get /api => get is no HTTP method.
+					/.* => must be /** for all paths, or /{name:[.].*} for names that begin with a point.
+					GET /.* => must be /** for all paths, or /{name:[.].*} for names that begin with a point.
+					/a?b=1&c=2 => must be /a, because the query is not part of the path. The identifier query:b counts by a parameter.
+					/api/*.json?x => must be /api/*.json, because the query is not part of the path. The identifier query:NAME counts by a parameter.
+					/{id:[0-9]+}?max-rows=1 => must be /{id:[0-9]+}, because the query is not part of the path. The identifier query:max-rows counts by a parameter.
+					""")
+	void textIsRejectedWhenItIsNoRoute(String text, String rule) {
 		assertThatIllegalArgumentException().isThrownBy(() -> parse(text))
-			.withMessage("Invalid path (%s): must be a pattern such as /api/** or GET /user/**.", text);
+			.withMessage("Invalid path (%s): %s", text, rule);
 	}
 
 	@ParameterizedTest
@@ -71,27 +85,6 @@ class RouteTests {
 			.withMessageStartingWith("Invalid path (%s): must be a path pattern, not a regular expression: %s. ", regex,
 					pattern);
 		assertThat(parse(pattern).pattern()).isNotNull();
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "/.*", "GET /.*" })
-	void everythingAndNamesWithPointAreToldApart(String text) {
-		assertThatIllegalArgumentException().isThrownBy(() -> parse(text))
-			.withMessage(
-					"Invalid path (%s): must be /** for all paths, or /{name:[.].*} for names that begin with a point.",
-					text);
-		assertThat(List.of("/.env", "/env", "/.git/config"))
-			.filteredOn((path) -> parse("/{name:[.].*}").matches("GET", PathContainer.parsePath(path)))
-			.containsExactly("/.env");
-	}
-
-	@ParameterizedTest
-	@CsvSource({ "/api/search?q=*, /api/search, q", "/a?b=1&c=2, /a, b", "/a?x&y, /a, NAME",
-			"/api/*.json?x, /api/*.json, NAME", "/{id:[0-9]+}?max-rows=1, /{id:[0-9]+}, max-rows" })
-	void pathIsProposedWhenTextHasQuery(String text, String path, String parameter) {
-		assertThatIllegalArgumentException().isThrownBy(() -> parse(text))
-			.withMessage("Invalid path (%s): must be %s, because the query is not part of the path. "
-					+ "The identifier query:%s counts by a parameter.", text, path, parameter);
 	}
 
 	@ParameterizedTest
