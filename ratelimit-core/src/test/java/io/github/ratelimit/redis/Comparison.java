@@ -77,8 +77,8 @@ final class Comparison {
 		int step = 0;
 		for (Operation operation : operations) {
 			operation.pass(this.clock, last);
-			Object inMemory = operation.ask(memory);
-			assertThat(differences(operation.ask(this.inRedis), inMemory)).as("step %d: %s", step, operation).isEmpty();
+			Object inMemory = operation.ask(memory, this.clock);
+			assertThat(differences(operation.ask(this.inRedis, this.clock), inMemory)).as("step %d: %s", step, operation).isEmpty();
 			assertThat(this.byRedis).as("penalties after step %d: %s", step, operation)
 				.containsExactlyInAnyOrderElementsOf(byMemory);
 			boolean compareAll = step % ALL_AFTER == ALL_AFTER - 1;
@@ -93,7 +93,7 @@ final class Comparison {
 
 	private void compareAll(List<Operation> checks, RateLimiter memory, String when) {
 		for (Operation check : checks) {
-			assertThat(differences(check.ask(this.inRedis), check.ask(memory))).as("%s: %s", when, check).isEmpty();
+			assertThat(differences(check.ask(this.inRedis, this.clock), check.ask(memory, this.clock))).as("%s: %s", when, check).isEmpty();
 		}
 	}
 
@@ -115,7 +115,7 @@ final class Comparison {
 		if (policies.isEmpty()) {
 			return List.of();
 		}
-		return List.of(new Operation.Peek(new RateLimitRequest(
+		return List.of(Operation.peek(new RateLimitRequest(
 				policies.stream().map((policy) -> new Charge(policy, OperationSequences.IDENTIFIERS, 1)).toList())));
 	}
 
@@ -124,9 +124,9 @@ final class Comparison {
 		List<Operation> checks = new ArrayList<>(peek(policies));
 		for (Policy policy : policies) {
 			OperationSequences.IDENTIFIERS
-				.forEach((identifier) -> checks.add(new Operation.ReadHistory(policy, identifier)));
+				.forEach((identifier) -> checks.add(Operation.history(policy, identifier)));
 		}
-		checks.add(new Operation.ListBlocks());
+		checks.add(Operation.listBlocks());
 		return checks;
 	}
 

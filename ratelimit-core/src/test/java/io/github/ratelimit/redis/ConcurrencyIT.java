@@ -7,7 +7,6 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
-import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
@@ -63,22 +62,7 @@ class ConcurrencyIT {
 	@ParameterizedTest
 	@MethodSource("algorithms")
 	void deniedRequestsUseNothingOfASharedQuota(Algorithm algorithm) throws Exception {
-		Policy each = new Policy("each", algorithm, List.of(new Limit(40, Limit.MAX_WINDOW)));
-		Policy total = new Policy("total", algorithm, List.of(new Limit(301, Limit.MAX_WINDOW)));
-		fromAllThreads((limiter, attempt) -> {
-			Identifier identifier = Identifier.user("user" + attempt % 10);
-			acquire(limiter, RateLimitRequest.of(Charge.of(each, identifier).withCost(2),
-					Charge.of(total, Identifier.GLOBAL).withCost(3)), identifier);
-		}, 50);
-		long sum = this.allowed.values().stream().mapToLong(LongAdder::sum).sum();
-		assertThat(sum).isEqualTo(100);
-		assertThat(this.limiters.get(0).peek(RateLimitRequest.of(total, Identifier.GLOBAL)).statuses())
-			.extracting(LimitStatus::remaining)
-			.containsExactly(1L);
-		this.allowed.forEach((identifier,
-				count) -> assertThat(this.limiters.get(1).peek(RateLimitRequest.of(each, identifier)).statuses())
-					.extracting(LimitStatus::remaining)
-					.containsExactly(40 - 2 * count.sum()));
+		assertThat(SharedQuota.use(algorithm, this.limiters)).isEqualTo(100);
 	}
 
 	@ParameterizedTest
