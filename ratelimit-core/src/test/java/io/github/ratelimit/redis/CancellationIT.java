@@ -95,8 +95,8 @@ class CancellationIT {
 		this.clock.advance(Duration.ofHours(2));
 		acquire(policy, 20);
 		cancel(policy, 3, reserved);
-		assertThat(status(policy, NEVER_HELD, 1).statuses().get(0).remaining()).isEqualTo(4);
-		assertThat(status(policy, RESERVED, 1).statuses().get(0).remaining()).isEqualTo(6);
+		assertThat(remaining(policy, NEVER_HELD)).isEqualTo(4);
+		assertThat(remaining(policy, RESERVED)).isEqualTo(6);
 	}
 
 	@ParameterizedTest
@@ -125,18 +125,15 @@ class CancellationIT {
 	/** What was reset and counted again is not cancelled. */
 	@Test
 	void othersAreUnchangedAfterReset() {
-		Policy log = Policy.of("log", new SlidingLog(), Limit.parse("10/d"));
-		Policy window = Policy.of("window", new FixedWindow(), Limit.parse("10/h"));
-		long reserved = reserve(log, 2);
-		reserve(window, 2);
-		this.limiter.reset(log, RESERVED);
-		this.clock.advance(Duration.ofHours(2));
-		this.limiter.tryAcquire(log, RESERVED, 3);
-		this.limiter.tryAcquire(window, RESERVED, 3);
-		cancel(log, 2, reserved);
-		cancel(window, 2, reserved);
-		assertThat(status(log, RESERVED, 1).statuses().get(0).remaining()).isEqualTo(7);
-		assertThat(status(window, RESERVED, 1).statuses().get(0).remaining()).isEqualTo(7);
+		for (Policy policy : List.of(Policy.of("log", new SlidingLog(), Limit.parse("10/d")),
+				Policy.of("window", new FixedWindow(), Limit.parse("10/h")))) {
+			long reserved = reserve(policy, 2);
+			this.limiter.reset(policy, RESERVED);
+			this.clock.advance(Duration.ofHours(2));
+			this.limiter.tryAcquire(policy, RESERVED, 3);
+			cancel(policy, 2, reserved);
+			assertThat(remaining(policy, RESERVED)).isEqualTo(7);
+		}
 	}
 
 	private void acquire(Policy policy, long cost) {
@@ -159,6 +156,10 @@ class CancellationIT {
 
 	private Decision status(Policy policy, Identifier identifier, long cost) {
 		return this.limiter.peek(request(policy, identifier, cost));
+	}
+
+	private long remaining(Policy policy, Identifier identifier) {
+		return status(policy, identifier, 1).statuses().get(0).remaining();
 	}
 
 	private long reserve(Policy policy, long cost) {

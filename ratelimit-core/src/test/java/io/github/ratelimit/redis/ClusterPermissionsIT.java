@@ -3,7 +3,6 @@ package io.github.ratelimit.redis;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 
 import io.github.ratelimit.Identifier;
@@ -17,10 +16,6 @@ import io.github.ratelimit.test.TestCluster.Node;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
-import redis.clients.jedis.ClientSetInfoConfig;
-import redis.clients.jedis.DefaultJedisClientConfig;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -32,6 +27,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class ClusterPermissionsIT {
 
 	private static final TestCluster CLUSTER = TestCluster.shared();
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private static final Policy POLICY = Policy.of("new", new FixedWindow(), Limit.parse("3/d"));
 
 	private static final Path PAGE = Path.of("..", "docs", "redis.md");
 
@@ -49,26 +48,21 @@ class ClusterPermissionsIT {
 		CLUSTER.nodes().forEach((node) -> node.admin().aclDelUser(this.user));
 	}
 
-	@ParameterizedTest
-	@EnumSource(names = "SCRIPTS")
-	void userOfDocumentationIsEnough(Store store) throws IOException {
+	@Test
+	void userOfDocumentationIsEnough() throws IOException {
 		assertThat(Files.readString(PAGE).replace('\n', ' '))
 			.contains("in a cluster `" + SLOTS + "` and `" + ASKING + "`");
-		try (RedisConnections redis = connect(store, SLOTS, ASKING)) {
-			store.operations(redis, this.keyPrefix).forEach(Runnable::run);
-			Identifier alice = Identifier.user("alice");
-			int slot = ClusterKeys.slot(alice);
-			Node from = CLUSTER.master(slot);
-			Node to = CLUSTER.otherMasters(slot).get(0);
-			if (store == Store.SCRIPTS) {
-				Policy policy = Policy.of("new", new FixedWindow(), Limit.parse("3/d"));
-				TestCluster.beginToMove(slot, from, to);
-				try {
-					assertThat(RedisRateLimiter.of(redis, this.keyPrefix).tryAcquire(policy, alice).allowed()).isTrue();
-				}
-				finally {
-					CLUSTER.endMove(slot, from, to);
-				}
+		int slot = ClusterKeys.slot(ALICE);
+		Node from = CLUSTER.master(slot);
+		Node to = CLUSTER.otherMasters(slot).get(0);
+		try (RedisConnections redis = connect(SLOTS, ASKING)) {
+			Store.SCRIPTS.operations(redis, this.keyPrefix).forEach(Runnable::run);
+			TestCluster.beginToMove(slot, from, to);
+			try {
+				assertThat(RedisRateLimiter.of(redis, this.keyPrefix).tryAcquire(POLICY, ALICE).allowed()).isTrue();
+			}
+			finally {
+				CLUSTER.endMove(slot, from, to);
 			}
 		}
 		assertThat(CLUSTER.nodes()).allSatisfy((node) -> assertThat(node.admin().aclLog())
@@ -77,26 +71,16 @@ class ClusterPermissionsIT {
 
 	@Test
 	void userWhoMayNotReadTheSlotsCanDoNothing() throws IOException {
-		try (RedisConnections redis = connect(Store.SCRIPTS)) {
-			Policy policy = Policy.of("new", new FixedWindow(), Limit.parse("3/d"));
+		try (RedisConnections redis = connect()) {
 			RedisRateLimiter limiter = RedisRateLimiter.of(redis, this.keyPrefix);
-			assertThatExceptionOfType(StoreException.class)
-				.isThrownBy(() -> limiter.tryAcquire(policy, Identifier.user("alice")));
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(POLICY, ALICE));
 		}
 	}
 
-	private RedisConnections connect(Store store, String... besides) throws IOException {
-		List<String> rules = new ArrayList<>(List.of("on", ">secret", "~" + this.keyPrefix + ":*"));
-		rules.addAll(PermissionsIT.commands(store));
-		rules.addAll(List.of(besides));
+	private RedisConnections connect(String... besides) throws IOException {
+		List<String> rules = PermissionsIT.rules(this.keyPrefix, PermissionsIT.commands(Store.SCRIPTS), besides);
 		CLUSTER.nodes().forEach((node) -> node.admin().aclSetUser(this.user, rules.toArray(String[]::new)));
-		return CLUSTER.connections()
-			.config(DefaultJedisClientConfig.builder()
-				.user(this.user)
-				.password("secret")
-				.clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
-				.build())
-			.build();
+		return CLUSTER.connections().config(PermissionsIT.config(this.user)).build();
 	}
 
 }

@@ -27,6 +27,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.ClientSetInfoConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.JedisClientConfig;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -181,20 +182,27 @@ class PermissionsIT {
 	private String user(List<String> commands) {
 		String user = "user-" + this.keyPrefix + "-" + this.users.size();
 		this.users.add(user);
-		List<String> rules = new ArrayList<>(List.of("on", ">secret", "~" + this.keyPrefix + ":*"));
-		rules.addAll(commands);
-		this.admin.aclSetUser(user, rules.toArray(String[]::new));
+		this.admin.aclSetUser(user, rules(this.keyPrefix, commands).toArray(String[]::new));
 		return user;
 	}
 
-	private static RedisConnections connect(String user) {
-		return TestRedis.connections(TestRedis.uri())
-			.config(DefaultJedisClientConfig.builder()
-				.user(user)
-				.password("secret")
-				.clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
-				.build())
+	static List<String> rules(String keyPrefix, List<String> commands, String... besides) {
+		List<String> rules = new ArrayList<>(List.of("on", ">secret", "~" + keyPrefix + ":*"));
+		rules.addAll(commands);
+		rules.addAll(List.of(besides));
+		return rules;
+	}
+
+	static JedisClientConfig config(String user) {
+		return DefaultJedisClientConfig.builder()
+			.user(user)
+			.password("secret")
+			.clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
 			.build();
+	}
+
+	private static RedisConnections connect(String user) {
+		return TestRedis.connections(TestRedis.uri()).config(config(user)).build();
 	}
 
 	/** What the documentation allows a user of a store. */
