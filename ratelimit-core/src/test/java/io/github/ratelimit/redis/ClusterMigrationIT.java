@@ -1,18 +1,12 @@
 package io.github.ratelimit.redis;
 
-import redis.clients.jedis.util.JedisClusterCRC16;
-import io.github.ratelimit.redis.connection.Call;
-import io.github.ratelimit.redis.connection.Servers;
-import io.github.ratelimit.redis.script.RedisKeys;
-import io.github.ratelimit.redis.script.Scripts;
-import io.github.ratelimit.redis.script.template.Composer;
-import io.github.ratelimit.redis.script.Scope;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -27,14 +21,20 @@ import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
-import io.github.ratelimit.Penalty;
 import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Penalty;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.WindowCount;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.redis.connection.Call;
+import io.github.ratelimit.redis.connection.Servers;
 import io.github.ratelimit.redis.script.KeyNames;
+import io.github.ratelimit.redis.script.RedisKeys;
+import io.github.ratelimit.redis.script.Scope;
+import io.github.ratelimit.redis.script.Scripts;
+import io.github.ratelimit.redis.script.template.Composer;
 import io.github.ratelimit.test.RateLimiterContract;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
@@ -47,6 +47,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.util.JedisClusterCRC16;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -195,7 +196,7 @@ class ClusterMigrationIT {
 			limiter.tryAcquire(first, elsewhere, 6);
 			RateLimitRequest request = RateLimitRequest.of(new Charge(first, List.of(ALICE, elsewhere), 1, shadow),
 					Charge.of(second, ALICE));
-			Decision decision = acquire(request, false);
+			Decision decision = acquire(request, new MovingSlot(connect().servers(), 3, -1));
 			assertThat(decision.allowed()).isEqualTo(shadow);
 			for (Decision each : List.of(decision, limiter.peek(request))) {
 				// One more of the second policy, which is allowed or counts denied requests.
@@ -211,38 +212,34 @@ class ClusterMigrationIT {
 		}
 	}
 
-	/** Nobody waits for that. */
+	/**
+	 * Nobody waits for that. The slot begins to move with the first call, which is then made
+	 * one Redis key at a time, or after the cost is held.
+	 */
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	void failedReservationIsGivenBackWhileTheSlotMoves(Algorithm algorithm) {
-		Policy first = policy("first", algorithm, 6);
-		Policy second = policy("second", algorithm, 100);
-		RedisRateLimiter limiter = limiter();
-		Identifier elsewhere = ClusterKeys.of(cluster, cluster.otherMasters(SLOT).get(0)).findFirst().orElseThrow();
-		limiter.tryAcquire(RateLimitRequest.of(Charge.of(first, ALICE), Charge.of(second, ALICE)));
-		RateLimitRequest request = RateLimitRequest.of(Charge.of(first, ALICE, elsewhere), Charge.of(second, ALICE));
-		assertThatExceptionOfType(JedisException.class).isThrownBy(() -> acquire(request, true))
-			.withMessage("It was lost");
-		TestCluster.await("It is given back",
-				() -> limiter.peek(request)
-					.statuses()
-					.stream()
-					.map(LimitStatus::remaining)
-					.toList()
-					.equals(List.of(5L, 6L, 99L)));
+	void failedReservationIsGivenBackOnceWhileTheSlotMoves(Algorithm algorithm) {
+		for (boolean held : List.of(false, true)) {
+			Policy first = policy("first" + held, algorithm, 6);
+			Policy second = policy("second" + held, algorithm, 100);
+			RedisRateLimiter limiter = limiter();
+			Identifier elsewhere = ClusterKeys.of(cluster, cluster.otherMasters(SLOT).get(0)).findFirst().orElseThrow();
+			limiter.tryAcquire(RateLimitRequest.of(Charge.of(first, ALICE), Charge.of(second, ALICE)));
+			RateLimitRequest request = RateLimitRequest.of(Charge.of(first, ALICE, elsewhere),
+					Charge.of(second, ALICE));
+			MovingSlot servers = new MovingSlot(connect().servers(), held ? 3 : 1, held ? 2 : 4);
+			assertThatExceptionOfType(JedisException.class).isThrownBy(() -> acquire(request, servers))
+				.withMessage("It was lost");
+			assertThat(servers.submitted)
+				.allMatch((call) -> call.await(System.nanoTime() + TestRedis.PATIENCE.toNanos()));
+			assertRemaining(limiter.peek(request), 5L, 6L, 99L);
+		}
 	}
 
-	/**
-	 * Decides on two slots. That of Alice begins to move before anything is given back.
-	 * @param failing whether the second of the two calls fails
-	 */
-	private Decision acquire(RateLimitRequest request, boolean failing) {
+	/** Decides on two slots, of which that of Alice begins to move. */
+	private Decision acquire(RateLimitRequest request, MovingSlot servers) {
 		this.from = cluster.master(SLOT);
 		this.to = cluster.otherMasters(SLOT).get(0);
-		Servers servers = new BeforeThird(connect().servers(), failing, () -> {
-			TestCluster.beginToMove(SLOT, this.from, this.to);
-			TestCluster.moveKeys(SLOT, this.from, this.to, 1);
-		});
 		Scripts scripts = new Scripts(new RedisKeys(this.keyPrefix), servers, null, Composer::compose);
 		try {
 			return new SplitDecision(scripts, servers, request, TestRedis.PATIENCE,
@@ -251,6 +248,7 @@ class ClusterMigrationIT {
 				.decision();
 		}
 		finally {
+			servers.submitted.forEach((call) -> call.await(System.nanoTime() + TestRedis.PATIENCE.toNanos()));
 			cluster.endMove(SLOT, this.from, this.to);
 		}
 	}
@@ -379,21 +377,21 @@ class ClusterMigrationIT {
 			.containsOnly(0L);
 	}
 
-	/** Two calls hold, of which the second one may fail, and the third one cancels. */
-	private static final class BeforeThird implements Servers {
+	/** Begins to move the slot of Alice before one call, and loses another one. */
+	private final class MovingSlot implements Servers {
+
+		private final List<Call> submitted = new CopyOnWriteArrayList<>();
 
 		private final Servers servers;
 
-		private final boolean failing;
+		private final int moving;
 
-		private final Runnable task;
+		private final int lost;
 
-		private int calls;
-
-		BeforeThird(Servers servers, boolean failing, Runnable task) {
+		MovingSlot(Servers servers, int moving, int lost) {
 			this.servers = servers;
-			this.failing = failing;
-			this.task = task;
+			this.moving = moving;
+			this.lost = lost;
 		}
 
 		@Override
@@ -403,11 +401,12 @@ class ClusterMigrationIT {
 
 		@Override
 		public void submit(Call call) {
-			this.calls++;
-			if (this.calls == 3) {
-				this.task.run();
+			this.submitted.add(call);
+			if (this.submitted.size() == this.moving) {
+				TestCluster.beginToMove(SLOT, ClusterMigrationIT.this.from, ClusterMigrationIT.this.to);
+				TestCluster.moveKeys(SLOT, ClusterMigrationIT.this.from, ClusterMigrationIT.this.to, 1);
 			}
-			if (this.calls == 2 && this.failing) {
+			if (this.submitted.size() == this.lost) {
 				call.fail(new JedisException("It was lost"));
 			}
 			else {
@@ -417,7 +416,6 @@ class ClusterMigrationIT {
 
 		@Override
 		public void close() {
-			this.servers.close();
 		}
 
 	}

@@ -221,37 +221,6 @@ class KeyExpiryIT {
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	void deniedRequestLeavesNoTrace(Algorithm algorithm) {
-		Policy policy = Policy.of("api", algorithm, Limit.parse("3/365d"), Limit.parse("3/3650d"));
-		this.limiter.tryAcquire(policy, ALICE, 2);
-		byte[] before = this.jedis.dump(key(policy, ALICE));
-		long timeToLive = timeToLive(policy);
-		for (long cost : new long[] { 0, 2, 4, Long.MAX_VALUE }) {
-			RateLimitRequest request = RateLimitRequest.of(Charge.of(policy, ADDRESS, ALICE).withCost(cost));
-			assertThat(this.limiter.tryAcquire(request).allowed()).isEqualTo(cost == 0);
-			this.limiter.peek(request);
-			assertThat(this.jedis.dump(key(policy, ALICE))).isEqualTo(before);
-			assertThat(timeToLive(policy)).isBetween(1L, timeToLive);
-			assertThat(keys()).containsExactly(key(policy, ALICE));
-		}
-	}
-
-	/** Nobody but an administrator could have removed its end. */
-	@ParameterizedTest
-	@MethodSource("algorithms")
-	void keyWithoutExpiryGetsOneInTheNextWindow(Algorithm algorithm) {
-		Policy policy = Policy.of("api", algorithm, Limit.parse("1000/200ms"));
-		this.limiter.tryAcquire(policy, ALICE, 2);
-		this.jedis.persist(key(policy, ALICE));
-		long end = TestRedis.micros() + 1_000_000;
-		while (timeToLive(policy) == -1 && TestRedis.micros() < end) {
-			this.limiter.tryAcquire(policy, ALICE);
-		}
-		assertThat(timeToLive(policy)).isNotEqualTo(-1);
-	}
-
-	@ParameterizedTest
-	@MethodSource("algorithms")
 	void keyExpiresSoonerWhenTheClockWasSetBack(Algorithm algorithm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("5/h"));
 		Instant tomorrow = Instant.EPOCH.plus(TestRedis.micros(), ChronoUnit.MICROS).plus(1, ChronoUnit.DAYS);

@@ -104,21 +104,6 @@ class PipelineCommandsIT {
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	void deniedRequestLeavesACounterOfNothing(Algorithm algorithm) {
-		Policy nothing = Policy.of("full", new FixedWindow(), Limit.parse("1/3650d"));
-		this.limiter.tryAcquire(nothing, ADDRESS);
-		Policy policy = Policy.of("api", algorithm, Limit.parse("3/3650d"));
-		RateLimitRequest request = RateLimitRequest.of(Charge.of(policy, ALICE).withCost(2),
-				Charge.of(nothing, ADDRESS));
-		assertThat(this.limiter.tryAcquire(request).allowed()).isFalse();
-		assertThat(TestRedis.client().keys(this.keyPrefix + ":{" + ALICE + "}:*")).isNotEmpty()
-			.extracting(TestRedis.client()::get)
-			.containsOnly("0");
-		assertThat(this.limiter.tryAcquire(policy, ALICE, 3).allowed()).isTrue();
-	}
-
-	@ParameterizedTest
-	@MethodSource("algorithms")
 	void requestStaysDeniedWhenItCannotBeCancelled(Algorithm algorithm) {
 		Policy policy = policy("api", algorithm);
 		this.limiter.tryAcquire(policy, ALICE, 2);

@@ -12,11 +12,8 @@ import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.redis.connection.Servers;
 import io.github.ratelimit.redis.script.KeyNames;
 import io.github.ratelimit.redis.script.Operation;
-import io.github.ratelimit.redis.script.RedisKeys;
 import io.github.ratelimit.redis.script.Scope;
 import io.github.ratelimit.redis.script.ScriptCall;
-import io.github.ratelimit.redis.script.Scripts;
-import io.github.ratelimit.redis.script.template.Composer;
 import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
@@ -51,8 +48,7 @@ class SharedBatchIT {
 
 	private final Servers servers = this.redis.servers();
 
-	private final Scripts scripts = new Scripts(new RedisKeys(RedisRateLimiter.DEFAULT_KEY_PREFIX), this.servers, null,
-			Composer::compose);
+	private final Reservations scripts = new Reservations(this.redis, RedisRateLimiter.DEFAULT_KEY_PREFIX, null);
 
 	@AfterEach
 	void stop() {
@@ -110,8 +106,7 @@ class SharedBatchIT {
 	}
 
 	private ScriptCall call(Identifier identifier) {
-		return this.scripts.call(Operation.ACQUIRE, Scope.ALL, RateLimitRequest.of(POLICY, identifier),
-				System.nanoTime() + TestRedis.PATIENCE.toNanos());
+		return this.scripts.call(Operation.ACQUIRE, Scope.ALL, RateLimitRequest.of(POLICY, identifier));
 	}
 
 	private long used(Identifier identifier) {
