@@ -254,31 +254,6 @@ class ClusterSplitIT {
 		this.users.forEach((user) -> assertThat(used(policy, user)).isEqualTo(4));
 	}
 
-	static Stream<UnifiedJedis> clients() {
-		return Stream.of(JedisClients.ofCluster(CLUSTER.addresses(), DefaultJedisClientConfig.builder().build()),
-				jedisCluster());
-	}
-
-	@SuppressWarnings("deprecation")
-	private static UnifiedJedis jedisCluster() {
-		return new JedisCluster(CLUSTER.addresses());
-	}
-
-	@ParameterizedTest
-	@MethodSource("clients")
-	void clientsOfJedisCanBeUsed(UnifiedJedis jedis) {
-		Policy policy = Policy.of("api", new SlidingLog(), Limit.parse("3/h"));
-		RateLimitRequest request = RateLimitRequest.of(policy, this.users.toArray(Identifier[]::new));
-		try (jedis) {
-			RateLimiter limiter = RedisRateLimiter
-				.of(RedisConnections.client(jedis).timeBudget(TestRedis.PATIENCE).build(), this.keyPrefix);
-			for (int i = 0; i < 3; i++) {
-				assertThat(limiter.tryAcquire(request).allowed()).isTrue();
-			}
-			assertThat(limiter.tryAcquire(request).allowed()).isFalse();
-		}
-	}
-
 	/** Those of Jedis wait without an end unless they are told otherwise. */
 	@Test
 	@SuppressWarnings("deprecation")

@@ -5,7 +5,6 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
@@ -14,7 +13,6 @@ import java.util.stream.Collectors;
 import io.github.ratelimit.Block;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
-import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
@@ -162,13 +160,14 @@ final class Comparison {
 		List<String> differences = new ArrayList<>();
 		differences.add("allowed by Redis " + inRedis.allowed() + ", by memory " + inMemory.allowed());
 		differences.add("blocked by Redis " + inRedis.blockedFor() + ", by memory " + inMemory.blockedFor());
-		for (int i = 0; i < Math.max(inRedis.statuses().size(), inMemory.statuses().size()); i++) {
-			LimitStatus redis = (i < inRedis.statuses().size()) ? inRedis.statuses().get(i) : null;
-			LimitStatus memory = (i < inMemory.statuses().size()) ? inMemory.statuses().get(i) : null;
-			if (!Objects.equals(redis, memory)) {
-				differences.add("in Redis " + redis + ", in memory " + memory);
-			}
-		}
+		inRedis.statuses()
+			.stream()
+			.filter((status) -> !inMemory.statuses().contains(status))
+			.forEach((status) -> differences.add("in Redis " + status));
+		inMemory.statuses()
+			.stream()
+			.filter((status) -> !inRedis.statuses().contains(status))
+			.forEach((status) -> differences.add("in memory " + status));
 		for (String shadow : inMemory.shadows().keySet()) {
 			Decision redis = inRedis.shadows().getOrDefault(shadow, Operation.NONE);
 			Decision memory = inMemory.shadows().getOrDefault(shadow, Operation.NONE);

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -13,7 +14,15 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.redis.connection.OneConnection;
+import io.github.ratelimit.redis.script.Operation;
+import io.github.ratelimit.redis.script.RedisKeys;
+import io.github.ratelimit.redis.script.Scope;
+import io.github.ratelimit.redis.script.ScriptCall;
+import io.github.ratelimit.redis.script.Scripts;
+import io.github.ratelimit.redis.script.template.Composer;
 import io.github.ratelimit.test.TestCluster;
+import io.github.ratelimit.test.TestRedis;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -59,6 +68,29 @@ class RedisErrorKindIT {
 			try (RedisConnections redis = server.connect(login)) {
 				assertThat(kind(redis)).isEqualTo(kind);
 				assertThat(kind.isUnanswered()).isFalse();
+			}
+		}
+	}
+
+	@Test
+	void errorOfOneRequestOfABatchIsNoneOfTheOthers() {
+		Policy policy = REQUEST.charges().get(0).policy();
+		Identifier full = Identifier.user("full");
+		try (OwnRedis server = new OwnRedis(); OneConnection connection = new OneConnection(server.uri())) {
+			Scripts scripts = new Scripts(new RedisKeys("batch"), connection, null, Composer::compose);
+			List<ScriptCall> calls = Stream.of(full, Identifier.user("alice"), full, Identifier.user("bob"))
+				.map((identifier) -> scripts.call(Operation.ACQUIRE, Scope.ALL, RateLimitRequest.of(policy, identifier),
+						System.nanoTime() + TestRedis.PATIENCE.toNanos()))
+				.toList();
+			try (RedisConnections redis = server.connect("")) {
+				RedisRateLimiter.of(redis, "batch").tryAcquire(policy, full, 5);
+			}
+			server.jedis().configSet("maxmemory", "1");
+			connection.submit(calls);
+			for (int i = 0; i < 4; i += 2) {
+				assertThat(calls.get(i).answer().decision().allowed()).isFalse();
+				assertThatExceptionOfType(JedisDataException.class).isThrownBy(calls.get(i + 1)::answer)
+					.withMessageStartingWith("OOM ");
 			}
 		}
 	}

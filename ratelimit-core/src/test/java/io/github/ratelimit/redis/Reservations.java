@@ -12,7 +12,6 @@ import io.github.ratelimit.redis.script.ScriptCall;
 import io.github.ratelimit.redis.script.Scripts;
 import io.github.ratelimit.redis.script.template.Composer;
 import io.github.ratelimit.test.TestRedis;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Makes the single calls that a decision over several slots consists of.
@@ -23,7 +22,7 @@ final class Reservations {
 
 	private final Scripts scripts;
 
-	Reservations(RedisConnections redis, String keyPrefix, @Nullable InstantSource clock) {
+	Reservations(RedisConnections redis, String keyPrefix, InstantSource clock) {
 		this.servers = redis.servers();
 		this.scripts = new Scripts(new RedisKeys(keyPrefix), this.servers, clock, Composer::compose);
 	}
@@ -33,12 +32,7 @@ final class Reservations {
 	}
 
 	Answer ask(Operation operation, Scope scope, RateLimitRequest request) {
-		return answer(call(operation, scope, request));
-	}
-
-	/** Makes a call that is not submitted yet. */
-	ScriptCall call(Operation operation, Scope scope, RateLimitRequest request) {
-		return this.scripts.call(operation, scope, request, deadline());
+		return answer(this.scripts.call(operation, scope, request, deadline()));
 	}
 
 	/** Cancels a reservation in all policies. */

@@ -3,14 +3,12 @@ package io.github.ratelimit.redis;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Block;
-import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
@@ -18,10 +16,6 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
-import io.github.ratelimit.memory.MemoryRateLimiter;
-import io.github.ratelimit.outage.LocalRateLimiter;
-import io.github.ratelimit.outage.OnStoreFailure;
-import io.github.ratelimit.outage.OutageRateLimiter;
 import io.github.ratelimit.redis.script.KeyNames;
 import io.github.ratelimit.test.TestRedis;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -150,41 +144,21 @@ class WrongAnswersIT {
 		}
 	}
 
-	/** Whatever is asked, when Jedis fails in the ways of Java. */
-	@Test
-	void answerThatCannotBeReadIsAStoreException() {
-		try (AnsweringServer server = new AnsweringServer("-MOVED 1\r\n");
-				RedisConnections redis = connections(server, false)) {
+	/** Whatever is asked, and lists in lists for which a thread has no room. */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void answerThatCannotBeReadIsAStoreException(boolean cluster) {
+		String answer = "*1\r\n".repeat(200_000);
+		try (AnsweringServer server = new AnsweringServer(answer);
+				RedisConnections redis = connections(server, cluster)) {
 			RedisRateLimiter deceived = RedisRateLimiter.of(redis);
 			assertUnreadable(() -> deceived.tryAcquire(REQUEST));
 			assertUnreadable(() -> deceived.entries(LOG, ALICE));
 			assertUnreadable(deceived::blocks);
 		}
-		try (AnsweringServer server = new AnsweringServer("DEL", "-MOVED 1\r\n", () -> {
-		}); RedisConnections redis = connections(server, false)) {
+		try (AnsweringServer server = new AnsweringServer("DEL", answer, () -> {
+		}); RedisConnections redis = connections(server, cluster)) {
 			assertUnreadable(() -> RedisRateLimiter.of(redis).reset(WINDOWS, ALICE));
-		}
-	}
-
-	/**
-	 * A text, and lists in lists: more than a machine, and than a thread, has room for.
-	 */
-	static Stream<Arguments> tooLarge() {
-		return Stream.of("$2147483647\r\n" + list(text(1, 0, 0, 4, 5, 0)), "*1\r\n".repeat(200_000))
-			.flatMap((answer) -> Stream.of(Arguments.of(answer, false), Arguments.of(answer, true)));
-	}
-
-	@ParameterizedTest(name = "{index}, in a cluster: {1}")
-	@MethodSource("tooLarge")
-	void policyAnswersWhenTheAnswerOfRedisIsTooLarge(String answer, boolean cluster) {
-		LocalRateLimiter local = new LocalRateLimiter(new MemoryRateLimiter(InstantSource.system()));
-		try (AnsweringServer server = new AnsweringServer(answer);
-				RedisConnections redis = connections(server, cluster)) {
-			OutageRateLimiter deceived = new OutageRateLimiter(RedisRateLimiter.of(redis),
-					(policy) -> OnStoreFailure.ALLOW, local, (failure) -> RedisErrorKind.of(failure).isUnanswered());
-			for (int i = 0; i < 3; i++) {
-				assertThat(deceived.tryAcquire(REQUEST)).isEqualTo(Decision.withoutStore());
-			}
 		}
 	}
 
