@@ -1,14 +1,12 @@
 package io.github.ratelimit.redis;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -129,77 +127,53 @@ class ClusterFailoverIT {
 	 */
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
-	void nothingButTheLastWritesIsLostUnderLoad(boolean ownClient) throws Exception {
-		UnifiedJedis client = JedisClients.ofCluster(cluster.addresses(), DefaultJedisClientConfig.builder().build());
-		RateLimiter limiter = ownClient
-				? RedisRateLimiter.of(RedisConnections.client(client).timeBudget(BUDGET).build(), this.keyPrefix)
-				: this.limiter;
-		Load load = new Load(limiter, this.users);
-		ExecutorService threads = Executors.newFixedThreadPool(6);
-		try {
-			List<Future<?>> results = new ArrayList<>();
-			for (int i = 0; i < 6; i++) {
-				Identifier user = this.users.get(i % 3);
-				results.add(threads.submit(() -> load.run(user)));
-			}
-			TestCluster.await("Enough is counted", () -> load.allowed.get(this.users.get(0)) > 500);
+	void nothingButTheLastWritesIsLostUnderLoad(boolean ownClient) {
+		Identifier first = this.users.get(0);
+		Map<Identifier, Long> allowed = new ConcurrentHashMap<>();
+		Map<Identifier, Long> failed = new ConcurrentHashMap<>();
+		this.users.forEach((user) -> {
+			allowed.put(user, 0L);
+			failed.put(user, 0L);
+		});
+		AtomicBoolean done = new AtomicBoolean();
+		try (UnifiedJedis client = JedisClients.ofCluster(cluster.addresses(),
+				DefaultJedisClientConfig.builder().build())) {
+			RateLimiter limiter = ownClient
+					? RedisRateLimiter.of(RedisConnections.client(client).timeBudget(BUDGET).build(), this.keyPrefix)
+					: this.limiter;
+			// Nothing but a StoreException may come of it.
+			List<CompletableFuture<Void>> load = Stream.concat(this.users.stream(), this.users.stream())
+				.map((user) -> CompletableFuture.runAsync(() -> {
+					while (!done.get()) {
+						try {
+							assertThat(limiter.tryAcquire(POLICY, user).allowed()).isTrue();
+							allowed.merge(user, 1L, Long::sum);
+						}
+						catch (StoreException ex) {
+							failed.merge(user, 1L, Long::sum);
+						}
+					}
+				}, (task) -> new Thread(task, "load").start()))
+				.toList();
+			TestCluster.await("Enough is counted", () -> allowed.get(first) > 500);
 			this.master.kill();
-			long before = load.allowed.get(this.users.get(0));
+			long before = allowed.get(first);
 			TestCluster.await("Enough is counted again",
-					() -> load.allowed.get(this.users.get(0)) > before + 500 && load.allowed.get(this.users.get(1)) > 1000);
-			load.done.set(true);
-			for (Future<?> result : results) {
-				result.get();
-			}
-			long after = load.allowed.get(this.users.get(0)) - before;
-			assertThat(used(this.users.get(0))).isBetween(after - 2,
-					load.allowed.get(this.users.get(0)) + load.failed.get(this.users.get(0)));
+					() -> allowed.get(first) > before + 500 && allowed.get(this.users.get(1)) > 1000);
+			done.set(true);
+			load.forEach(CompletableFuture::join);
+			assertThat(used(first)).isBetween(allowed.get(first) - before - 2, allowed.get(first) + failed.get(first));
 			for (Identifier other : this.users.subList(1, 3)) {
-				assertThat(used(other)).isBetween(load.allowed.get(other), load.allowed.get(other) + load.failed.get(other));
+				assertThat(used(other)).isBetween(allowed.get(other), allowed.get(other) + failed.get(other));
 			}
 		}
 		finally {
-			load.done.set(true);
-			threads.shutdownNow();
-			client.close();
+			done.set(true);
 		}
 	}
 
 	private long used(Identifier user) {
 		return QUOTA - this.limiter.peek(RateLimitRequest.of(POLICY, user)).statuses().get(0).remaining();
-	}
-
-	/** Acquires all the time. Nothing but a {@link StoreException} may come of it. */
-	private static final class Load {
-
-		private final RateLimiter limiter;
-
-		private final AtomicBoolean done = new AtomicBoolean();
-
-		private final Map<Identifier, Long> allowed = new ConcurrentHashMap<>();
-
-		private final Map<Identifier, Long> failed = new ConcurrentHashMap<>();
-
-		Load(RateLimiter limiter, List<Identifier> users) {
-			this.limiter = limiter;
-			users.forEach((user) -> {
-				this.allowed.put(user, 0L);
-				this.failed.put(user, 0L);
-			});
-		}
-
-		void run(Identifier user) {
-			while (!this.done.get()) {
-				try {
-					assertThat(this.limiter.tryAcquire(POLICY, user).allowed()).isTrue();
-					this.allowed.merge(user, 1L, Long::sum);
-				}
-				catch (StoreException ex) {
-					this.failed.merge(user, 1L, Long::sum);
-				}
-			}
-		}
-
 	}
 
 }

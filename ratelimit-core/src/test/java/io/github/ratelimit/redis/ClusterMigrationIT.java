@@ -5,10 +5,9 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
@@ -339,37 +338,32 @@ class ClusterMigrationIT {
 
 	/** To another node and back again, and again, key by key. */
 	@Test
-	void exactlyTheQuotasAreAllowedWhileSlotsMove() throws Exception {
+	void exactlyTheQuotasAreAllowedWhileSlotsMove() {
 		int quota = 2000;
 		Policy policy = policy("api", new SlidingLog(), quota);
 		List<RedisRateLimiter> limiters = List.of(limiter(), limiter());
 		AtomicInteger moves = new AtomicInteger();
 		Map<Identifier, LongAdder> allowed = new ConcurrentHashMap<>();
-		ExecutorService threads = Executors.newFixedThreadPool(4);
-		try {
-			List<Future<?>> load = new ArrayList<>();
-			for (int i = 0; i < 4; i++) {
-				RedisRateLimiter limiter = limiters.get(i % 2);
-				load.add(threads.submit(() -> {
-					for (int attempt = 0; attempt < quota || moves.get() < 4; attempt++) {
-						Identifier user = (attempt % 2 == 0) ? ALICE : NEIGHBOUR;
-						if (limiter.tryAcquire(policy, user, 2).allowed()) {
-							allowed.computeIfAbsent(user, (key) -> new LongAdder()).add(2);
-						}
+		List<CompletableFuture<Void>> load = IntStream.range(0, 4)
+			.mapToObj((thread) -> CompletableFuture.runAsync(() -> {
+				for (int attempt = 0; attempt < quota || moves.get() < 4; attempt++) {
+					Identifier user = (attempt % 2 == 0) ? ALICE : NEIGHBOUR;
+					if (limiters.get(thread % 2).tryAcquire(policy, user, 2).allowed()) {
+						allowed.computeIfAbsent(user, (key) -> new LongAdder()).add(2);
 					}
-				}));
-			}
+				}
+			}, (task) -> new Thread(task, "load").start()))
+			.toList();
+		try {
 			while (!load.stream().allMatch(Future::isDone)) {
 				whileMoving(SLOT, () -> TestCluster.moveKeys(SLOT, this.from, this.to, 1));
 				moves.incrementAndGet();
 			}
-			for (Future<?> each : load) {
-				each.get();
-			}
 		}
 		finally {
-			threads.shutdownNow();
+			moves.set(4);
 		}
+		load.forEach(CompletableFuture::join);
 		assertThat(allowed.get(ALICE).sum()).isEqualTo(quota);
 		assertThat(allowed.get(NEIGHBOUR).sum()).isEqualTo(quota);
 		assertThat(limiters.get(0).peek(RateLimitRequest.of(policy, ALICE, NEIGHBOUR)).statuses())

@@ -241,19 +241,6 @@ class ClusterSplitIT {
 		assertThat(this.limiter.peek(request).statuses()).extracting(LimitStatus::remaining).containsOnly(1L);
 	}
 
-	@Test
-	void forgottenScriptsAreLoadedAgainOnEveryNode() {
-		Policy policy = Policy.of("api", new SlidingLog(), Limit.parse("100/h"));
-		RateLimitRequest request = RateLimitRequest.of(policy, this.users.toArray(Identifier[]::new));
-		for (int i = 0; i < 3; i++) {
-			this.limiter.tryAcquire(request);
-			CLUSTER.master(ClusterKeys.slot(this.users.get(i))).admin().scriptFlush();
-		}
-		CLUSTER.nodes().forEach((node) -> node.admin().scriptFlush());
-		this.limiter.tryAcquire(request);
-		this.users.forEach((user) -> assertThat(used(policy, user)).isEqualTo(4));
-	}
-
 	/** Those of Jedis wait without an end unless they are told otherwise. */
 	@Test
 	@SuppressWarnings("deprecation")

@@ -26,6 +26,7 @@ import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -122,9 +123,6 @@ class PermissionsIT {
 	@EnumSource
 	void userOfDocumentationIsEnough(Store store) throws IOException {
 		List<String> commands = commands(store);
-		if (store == Store.SCRIPTS) {
-			fillLog();
-		}
 		String user = user(commands);
 		try (RedisConnections redis = connect(user)) {
 			this.admin.scriptFlush();
@@ -137,9 +135,6 @@ class PermissionsIT {
 	@EnumSource
 	void userOfDocumentationMayDoNothingElse(Store store) throws IOException {
 		List<String> commands = commands(store);
-		if (store == Store.SCRIPTS) {
-			fillLog();
-		}
 		for (String command : commands) {
 			// Idle connections are asked whether they live, by the pool of Jedis.
 			if (!command.equals("+ping")) {
@@ -213,7 +208,8 @@ class PermissionsIT {
 		return command.replaceFirst("\\|.*", "");
 	}
 
-	private void fillLog() {
+	@BeforeEach
+	void fillLog() {
 		RateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
 		for (int i = 0; i < LARGE; i++) {
 			limiter.tryAcquire(large(), Identifier.GLOBAL);
