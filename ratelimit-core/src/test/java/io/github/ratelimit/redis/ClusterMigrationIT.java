@@ -180,8 +180,9 @@ class ClusterMigrationIT {
 	}
 
 	/**
-	 * The slot begins to move when the cost is held, and one of its Redis keys is gone. The
-	 * first policy is in shadow mode or not, and the second counts denied requests or not.
+	 * The slot begins to move when the cost is held, and one of its Redis keys is gone.
+	 * The first policy is in shadow mode or not, and the second counts denied requests or
+	 * not.
 	 */
 	@ParameterizedTest
 	@MethodSource("algorithms")
@@ -198,7 +199,8 @@ class ClusterMigrationIT {
 			Decision decision = acquire(request, new MovingSlot(connect().servers(), 3, -1));
 			assertThat(decision.allowed()).isEqualTo(shadow);
 			for (Decision each : List.of(decision, limiter.peek(request))) {
-				// One more of the second policy, which is allowed or counts denied requests.
+				// One more of the second policy, which is allowed or counts denied
+				// requests.
 				assertRemaining(each, shadow ? new Long[] { 98L } : new Long[] { 5L, 0L, 98L });
 				if (shadow) {
 					assertRemaining(each.shadows().get(first.name()), 5L, 0L);
@@ -212,8 +214,8 @@ class ClusterMigrationIT {
 	}
 
 	/**
-	 * Nobody waits for that. The slot begins to move with the first call, which is then made
-	 * one Redis key at a time, or after the cost is held.
+	 * Nobody waits for that. The slot begins to move with the first call, which is then
+	 * made one Redis key at a time, or after the cost is held.
 	 */
 	@ParameterizedTest
 	@MethodSource("algorithms")

@@ -76,7 +76,9 @@ final class Comparison {
 		for (Operation operation : operations) {
 			operation.pass(this.clock, last);
 			Object inMemory = operation.ask(memory, this.clock);
-			assertThat(differences(operation.ask(this.inRedis, this.clock), inMemory)).as("step %d: %s", step, operation).isEmpty();
+			assertThat(differences(operation.ask(this.inRedis, this.clock), inMemory))
+				.as("step %d: %s", step, operation)
+				.isEmpty();
 			assertThat(this.byRedis).as("penalties after step %d: %s", step, operation)
 				.containsExactlyInAnyOrderElementsOf(byMemory);
 			boolean compareAll = step % ALL_AFTER == ALL_AFTER - 1;
@@ -91,7 +93,9 @@ final class Comparison {
 
 	private void compareAll(List<Operation> checks, RateLimiter memory, String when) {
 		for (Operation check : checks) {
-			assertThat(differences(check.ask(this.inRedis, this.clock), check.ask(memory, this.clock))).as("%s: %s", when, check).isEmpty();
+			assertThat(differences(check.ask(this.inRedis, this.clock), check.ask(memory, this.clock)))
+				.as("%s: %s", when, check)
+				.isEmpty();
 		}
 	}
 
@@ -121,8 +125,7 @@ final class Comparison {
 	private static List<Operation> finalChecks(List<Policy> policies) {
 		List<Operation> checks = new ArrayList<>(peek(policies));
 		for (Policy policy : policies) {
-			OperationSequences.IDENTIFIERS
-				.forEach((identifier) -> checks.add(Operation.history(policy, identifier)));
+			OperationSequences.IDENTIFIERS.forEach((identifier) -> checks.add(Operation.history(policy, identifier)));
 		}
 		checks.add(Operation.listBlocks());
 		return checks;

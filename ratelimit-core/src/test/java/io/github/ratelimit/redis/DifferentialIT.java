@@ -127,7 +127,8 @@ class DifferentialIT {
 			group.forEach((call, operation) -> {
 				Object inRedis = call.answer().decision();
 				Object inMemory = operation.ask(memory, CLOCK);
-				// What is left after a refund may have been changed by others of the batch.
+				// What is left after a refund may have been changed by others of the
+				// batch.
 				if (operation.single().decides()) {
 					assertThat(Comparison.differences(inRedis, inMemory)).as("%s in %s", operation, batch).isEmpty();
 				}
@@ -141,9 +142,10 @@ class DifferentialIT {
 		Policy policy = Policy.of("fw-1", new FixedWindow(), Limit.parse("5/s"), Limit.parse("9/10s"),
 				Limit.parse("20/m"));
 		RateLimitRequest request = RateLimitRequest.of(policy, Identifier.GLOBAL);
-		compare(START, List.of(Operation.acquire(request), Operation.advance(Duration.ofSeconds(15)),
-				Operation.acquire(request), Operation.refund(request),
-				Operation.advance(Duration.ofSeconds(-14)), Operation.acquire(request)));
+		compare(START,
+				List.of(Operation.acquire(request), Operation.advance(Duration.ofSeconds(15)),
+						Operation.acquire(request), Operation.refund(request),
+						Operation.advance(Duration.ofSeconds(-14)), Operation.acquire(request)));
 	}
 
 	/** Days of 23, 24 and 25 hours, from their first microsecond to their last. */

@@ -90,8 +90,8 @@ class KeyExpiryIT {
 			this.limiter.tryAcquire(RateLimitRequest.of(Charge.of(windows, identifier), Charge.of(log, identifier)));
 			assertThat(TestRedis.expiry(key(windows, identifier)))
 				.isEqualTo(TestRedis.millisAfter(this.limiter.series(windows, identifier).get(0).end()));
-			assertThat(TestRedis.expiry(key(log, identifier))).isEqualTo(
-					TestRedis.millisAfter(this.limiter.entries(log, identifier).get(0).time().plus(Duration.ofHours(1))));
+			assertThat(TestRedis.expiry(key(log, identifier))).isEqualTo(TestRedis
+				.millisAfter(this.limiter.entries(log, identifier).get(0).time().plus(Duration.ofHours(1))));
 		}
 	}
 

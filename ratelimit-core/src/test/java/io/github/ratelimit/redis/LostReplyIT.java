@@ -78,8 +78,9 @@ class LostReplyIT {
 		TestCluster cluster = TestCluster.shared();
 		try (ClusterProxies proxies = new ClusterProxies(cluster);
 				UnifiedJedis jedis = JedisClients.ofCluster(cluster.addresses(), proxies.config())) {
-			RateLimiter limiter = RedisRateLimiter
-				.of(RedisConnections.client(jedis).timeBudget(TestRedis.PATIENCE).connections(1).build(), this.keyPrefix);
+			RateLimiter limiter = RedisRateLimiter.of(
+					RedisConnections.client(jedis).timeBudget(TestRedis.PATIENCE).connections(1).build(),
+					this.keyPrefix);
 			// Otherwise it is that the script is not known that is lost.
 			limiter.tryAcquire(REQUEST);
 			limiter.peek(REQUEST);

@@ -186,8 +186,7 @@ final class OperationSequences {
 	 */
 	private static Arbitrary<List<Operation>> sequencesWithLastingBlocks(List<RateLimitRequest> forms) {
 		Arbitrary<Duration> lengths = Arbitraries.longs().between(3000, 3650).map(Duration::ofDays);
-		Arbitrary<Operation> times = times(false)
-			.filter((time) -> time.compareTo(Duration.ofDays(30)) < 0)
+		Arbitrary<Operation> times = times(false).filter((time) -> time.compareTo(Duration.ofDays(30)) < 0)
 			.map(Operation::advance);
 		return sequencesWithBlocks(counts(forms, false), policies(forms), lengths,
 				Arbitraries.frequencyOf(Tuple.of(5, times), Tuple.of(2, edges(-1))));
@@ -201,8 +200,8 @@ final class OperationSequences {
 		Arbitrary<Operation> blocks = Combinators.combine(identifiers, names, lengths).as(Operation::block);
 		Arbitrary<Operation> denials = Combinators
 			.combine(Arbitraries.of(policies), identifiers, Arbitraries.longs().between(1, 3))
-			.as((policy, identifier,
-					number) -> Operation.countDenials(new Charge(policy, List.of(identifier), number)));
+			.as((policy, identifier, number) -> Operation
+				.countDenials(new Charge(policy, List.of(identifier), number)));
 		Arbitrary<Operation> unblocks = Combinators.combine(identifiers, names).as(Operation::unblock);
 		return listOf(MOST_OPERATIONS,
 				Arbitraries.frequencyOf(Tuple.of(12, counts), Tuple.of(7, times), Tuple.of(4, blocks),
@@ -221,10 +220,9 @@ final class OperationSequences {
 		List<Policy> remembered = policies.stream()
 			.filter((policy) -> policy.algorithm().keepsEntries() || policy.algorithm().keepsWindows())
 			.toList();
-		return Arbitraries.frequencyOf(Tuple.of(10, requests.map(Operation::acquire)),
-				Tuple.of(2, leases(policies)), Tuple.of(1, requests.map(Operation::peek)),
-				Tuple.of(2, requests.map(Operation::refund)), Tuple.of(1, requests.map(Operation::undone)),
-				Tuple.of(1, requests.map(Operation::charge)),
+		return Arbitraries.frequencyOf(Tuple.of(10, requests.map(Operation::acquire)), Tuple.of(2, leases(policies)),
+				Tuple.of(1, requests.map(Operation::peek)), Tuple.of(2, requests.map(Operation::refund)),
+				Tuple.of(1, requests.map(Operation::undone)), Tuple.of(1, requests.map(Operation::charge)),
 				Tuple.of(1, Combinators.combine(Arbitraries.of(policies), identifiers).as(Operation::reset)),
 				Tuple.of(1,
 						Combinators.combine(Arbitraries.of(remembered.isEmpty() ? policies : remembered), identifiers)
@@ -244,8 +242,7 @@ final class OperationSequences {
 		Arbitrary<Duration> ago = Arbitraries
 			.oneOf(WINDOWS.stream().map((window) -> Arbitraries.longs().between(0, window.toNanos() / 1000)).toList())
 			.map((micros) -> Duration.of(micros, ChronoUnit.MICROS));
-		return Arbitraries.oneOf(
-				Combinators.combine(Arbitraries.of(leased), identifiers, costs).as(Operation::reserve),
+		return Arbitraries.oneOf(Combinators.combine(Arbitraries.of(leased), identifiers, costs).as(Operation::reserve),
 				Combinators.combine(Arbitraries.of(leased), identifiers, costs, ago).as(Operation::cancel));
 	}
 
@@ -351,9 +348,8 @@ final class OperationSequences {
 			.map((micros) -> Duration.of(micros, ChronoUnit.MICROS));
 		Arbitrary<Duration> on = Arbitraries.frequencyOf(Tuple.of(2, Arbitraries.of(Duration.ZERO, micro)),
 				Tuple.of(3, Arbitraries.of(edges.toList())), Tuple.of(3, upToTwoWindows));
-		return onlyOn ? on
-				: Arbitraries.frequencyOf(Tuple.of(8, on), Tuple.of(2, Arbitraries.of(back.toList())),
-						Tuple.of(1, Arbitraries.of(micro.negated(), Duration.ofDays(-40), Duration.ofDays(400))));
+		return onlyOn ? on : Arbitraries.frequencyOf(Tuple.of(8, on), Tuple.of(2, Arbitraries.of(back.toList())),
+				Tuple.of(1, Arbitraries.of(micro.negated(), Duration.ofDays(-40), Duration.ofDays(400))));
 	}
 
 }

@@ -180,8 +180,8 @@ class PermissionsIT {
 				cluster.endMove(slot, from, to);
 			}
 		}
-		assertThat(cluster.nodes()).allSatisfy((node) -> assertThat(node.admin().aclLog())
-			.noneMatch((entry) -> entry.getUsername().equals(user)));
+		assertThat(cluster.nodes()).allSatisfy(
+				(node) -> assertThat(node.admin().aclLog()).noneMatch((entry) -> entry.getUsername().equals(user)));
 		cluster.nodes().forEach((node) -> node.admin().aclDelUser(user));
 	}
 

@@ -117,7 +117,8 @@ class PipelineKeyExpiryIT {
 				boolean counted = true;
 				if (charge) {
 					this.limiter.charge(request);
-					// What the key held is lost, and nothing else; too large a count is one.
+					// What the key held is lost, and nothing else; too large a count is
+					// one.
 					assertThat(remaining(policy)).contains(2L).containsAnyOf(3L, harm.equals("huge") ? 0L : 3L);
 				}
 				else {

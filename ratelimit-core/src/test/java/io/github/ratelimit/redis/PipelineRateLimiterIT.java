@@ -94,10 +94,11 @@ class PipelineRateLimiterIT extends PipelineContracts {
 	}
 
 	static Stream<Arguments> unsupportedPolicies() {
-		return Stream.of(Arguments.of(
-				Policy.of("api", new FixedWindow(), Limit.parse("5/m"))
-					.withPenalty(new Penalty(1, Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(2))),
-				"Invalid policy (api): the store does not support penalties."),
+		return Stream.of(
+				Arguments.of(
+						Policy.of("api", new FixedWindow(), Limit.parse("5/m"))
+							.withPenalty(new Penalty(1, Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(2))),
+						"Invalid policy (api): the store does not support penalties."),
 				Arguments.of(Policy.of("api", new FixedWindow(3, ZoneOffset.UTC), Limit.parse("5/m")),
 						"Invalid retain (3): no past windows can be kept where scripts are not used."),
 				Arguments.of(

@@ -48,17 +48,18 @@ class RedisErrorKindIT {
 
 	/** What is done to the server, by whom it is asked, and how it was started. */
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', emptyValue = "", textBlock = """
-			OOM        | CONFIG SET maxmemory 1                              | ''              | save ""
-			READONLY   | REPLICAOF 127.0.0.1 1                               | ''              | save ""
-			MASTERDOWN | REPLICAOF 127.0.0.1 1                               | ''              | replica-serve-stale-data no
-			NOREPLICAS | CONFIG SET min-replicas-to-write 1                  | ''              | save ""
-			NOAUTH     | CONFIG SET requirepass secret                       | ''              | save ""
-			WRONGPASS  | CONFIG SET requirepass secret                       | :guess@         | save ""
-			NOPERM     | ACL SETUSER limited on >secret ~* +@all -@scripting | limited:secret@ | save ""
-			NOPERM     | ACL SETUSER limited on >secret ~other:* +@all       | limited:secret@ | save ""
-			NOPERM     | ACL SETUSER limited on >secret ~* +@all -@write     | limited:secret@ | save ""
-			""")
+	@CsvSource(delimiter = '|', emptyValue = "",
+			textBlock = """
+					OOM        | CONFIG SET maxmemory 1                              | ''              | save ""
+					READONLY   | REPLICAOF 127.0.0.1 1                               | ''              | save ""
+					MASTERDOWN | REPLICAOF 127.0.0.1 1                               | ''              | replica-serve-stale-data no
+					NOREPLICAS | CONFIG SET min-replicas-to-write 1                  | ''              | save ""
+					NOAUTH     | CONFIG SET requirepass secret                       | ''              | save ""
+					WRONGPASS  | CONFIG SET requirepass secret                       | :guess@         | save ""
+					NOPERM     | ACL SETUSER limited on >secret ~* +@all -@scripting | limited:secret@ | save ""
+					NOPERM     | ACL SETUSER limited on >secret ~other:* +@all       | limited:secret@ | save ""
+					NOPERM     | ACL SETUSER limited on >secret ~* +@all -@write     | limited:secret@ | save ""
+					""")
 	void errorOfTheServerHasItsKind(RedisErrorKind kind, String command, String login, String setting) {
 		try (OwnRedis server = new OwnRedis(setting)) {
 			List<String> words = List.of(command.split(" "));
@@ -118,8 +119,7 @@ class RedisErrorKindIT {
 			jedis.set("key", "value");
 			jedis.configSet("save", "3600 1");
 			jedis.sendCommand(() -> "BGSAVE".getBytes(StandardCharsets.US_ASCII));
-			TestCluster.await("Saving fails",
-					() -> jedis.info("persistence").contains("rdb_last_bgsave_status:err"));
+			TestCluster.await("Saving fails", () -> jedis.info("persistence").contains("rdb_last_bgsave_status:err"));
 			try {
 				assertThat(kind(redis)).isEqualTo(RedisErrorKind.MISCONF);
 			}

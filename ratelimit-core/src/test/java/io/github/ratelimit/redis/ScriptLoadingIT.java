@@ -102,7 +102,8 @@ class ScriptLoadingIT {
 
 	@Test
 	void sourceIsSentAgainWhereLoadingIsForbidden() {
-		try (OwnRedis server = new OwnRedis("user app on >secret ~* +@all -script"); RedisConnections redis = server.connect("app:secret@")) {
+		try (OwnRedis server = new OwnRedis("user app on >secret ~* +@all -script");
+				RedisConnections redis = server.connect("app:secret@")) {
 			UnifiedJedis jedis = server.jedis();
 			RateLimiter limiter = RedisRateLimiter.of(redis);
 			for (int used = 1; used <= 4; used++) {

@@ -26,7 +26,8 @@ final class SharedQuota {
 	}
 
 	/**
-	 * Uses it, and asserts that what was denied has used nothing, and that nothing is lost.
+	 * Uses it, and asserts that what was denied has used nothing, and that nothing is
+	 * lost.
 	 * @return how many requests were allowed
 	 */
 	static long use(Algorithm algorithm, List<? extends RateLimiter> limiters) throws Exception {

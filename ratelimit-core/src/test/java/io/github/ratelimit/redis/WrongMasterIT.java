@@ -30,8 +30,8 @@ class WrongMasterIT {
 	private static final Policy POLICY = Policy.of("api", new FixedWindow(), new Limit(100, Limit.MAX_WINDOW));
 
 	/**
-	 * The errors are answered before a script runs. There is one connection, as another may
-	 * be in use when the first learns of it.
+	 * The errors are answered before a script runs. There is one connection, as another
+	 * may be in use when the first learns of it.
 	 */
 	@ParameterizedTest
 	@CsvSource({ "READONLY, false", "READONLY, true", "MASTERDOWN, false", "MASTERDOWN, true", "NOAUTH, false",
