@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
@@ -91,15 +92,8 @@ class ConcurrencyIT {
 			.containsExactly(100 - allowed.sum() + refunds.sum());
 	}
 
-	private void fromAllThreads(Task task, int attempts) throws Exception {
-		Threads.run(THREADS, attempts, (thread, attempt) -> task.run(this.limiters.get(thread % 2), attempt));
-	}
-
-	@FunctionalInterface
-	private interface Task {
-
-		void run(RateLimiter limiter, int attempt);
-
+	private void fromAllThreads(BiConsumer<RateLimiter, Integer> task, int attempts) throws Exception {
+		Threads.run(THREADS, attempts, (thread, attempt) -> task.accept(this.limiters.get(thread % 2), attempt));
 	}
 
 }

@@ -141,15 +141,6 @@ class PenaltyIT {
 		}
 	}
 
-	@Test
-	void hashedIdentifierIsReportedAsItIsListed() {
-		RedisRateLimiter hashing = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix, "the-secret");
-		Block block = deny(hashing, 3);
-		assertThat(block.identifier()).isEqualTo(RedisRateLimiter.hashed(ALICE, "the-secret"));
-		assertThat(hashing.blocks()).containsExactly(block);
-		assertThat(hashing.unblock(ALICE, "login")).isTrue();
-	}
-
 	/**
 	 * Sends requests until so many are denied. Returns the block that they led to;
 	 * {@code null} if there is none.
