@@ -8,7 +8,8 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Decision;
@@ -30,14 +31,15 @@ import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.UnifiedJedis;
-import redis.embedded.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -55,32 +57,19 @@ class BriefSilenceIT {
 
 	private static final Duration SHORT = Duration.ofMillis(500);
 
-	private static int port;
+	private static OwnRedis redis;
 
-	private static RedisServer redis;
-
-	private final Policy policy = Policy.of("api", new FixedWindow(), new Limit(1, Limit.MAX_WINDOW));
-
-	private final RateLimitRequest request = RateLimitRequest.of(this.policy, Identifier.user("alice"));
+	private final RateLimitRequest request = RateLimitRequest
+		.of(Policy.of("api", new FixedWindow(), new Limit(1, Limit.MAX_WINDOW)), Identifier.user("alice"));
 
 	@BeforeAll
 	static void start() {
-		port = TestRedis.freePort();
-		redis = TestRedis.startServer(port);
+		redis = new OwnRedis();
 	}
 
 	@AfterAll
 	static void stop() {
-		TestRedis.stop(redis);
-	}
-
-	static Stream<String> stores() {
-		return Stream.of("scripts", "plain commands");
-	}
-
-	private static RateLimiter store(String name, RedisConnections redis) {
-		String prefix = TestRedis.newKeyPrefix();
-		return name.equals("scripts") ? RedisRateLimiter.of(redis, prefix) : PipelineRateLimiter.of(redis, prefix);
+		redis.close();
 	}
 
 	private static OutageRateLimiter limiter(RateLimiter store) {
@@ -89,60 +78,73 @@ class BriefSilenceIT {
 				(failure) -> RedisErrorKind.of(failure).isUnanswered());
 	}
 
+	private static OutageRateLimiter scripts(RedisConnections redis) {
+		return limiter(RedisRateLimiter.of(redis, TestRedis.newKeyPrefix()));
+	}
+
+	static Stream<Named<Function<RedisConnections, OutageRateLimiter>>> stores() {
+		return Stream.of(Named.of("scripts", BriefSilenceIT::scripts), Named.of("plain commands",
+				(redis) -> limiter(PipelineRateLimiter.of(redis, TestRedis.newKeyPrefix()))));
+	}
+
 	/** Connections that know a silence when they cannot be made for the same time. */
-	private static RedisConnections.Builder patient(RedisConnections.Builder builder, Duration patience) {
-		return builder.timeBudget(BUDGET)
+	private static RedisConnections.Builder connections(URI uri, boolean cluster, Duration patience) {
+		HostAndPort address = new HostAndPort("127.0.0.1", uri.getPort());
+		return (cluster ? RedisConnections.cluster(Set.of(address)) : RedisConnections.server(address))
+			.timeBudget(BUDGET)
 			.lasting(patience)
 			.config(DefaultJedisClientConfig.builder()
 				.connectionTimeoutMillis(Math.toIntExact(patience.toMillis()))
 				.build());
 	}
 
-	private static RedisConnections connections(int port, Duration patience) {
-		return patient(RedisConnections.server(new HostAndPort("127.0.0.1", port)), patience).build();
-	}
-
 	private List<Decision> decisions(RateLimiter limiter, int number) {
 		return Stream.generate(() -> limiter.tryAcquire(this.request)).limit(number).toList();
 	}
 
-	private static void assertLimitedLocally(List<Decision> decisions) {
+	private void assertLimitedLocally(RateLimiter limiter) {
+		List<Decision> decisions = decisions(limiter, 20);
 		assertThat(decisions).extracting(Decision::source).containsOnly(Source.LOCAL);
 		assertThat(decisions).filteredOn(Decision::allowed).hasSize(1);
 	}
 
+	private void awaitSource(RateLimiter limiter, Source source) {
+		TestCluster.await("Decisions come from " + source, () -> limiter.peek(this.request).source() == source);
+	}
+
 	@ParameterizedTest
 	@MethodSource("stores")
-	void nothingIsUnlimitedWhenSilenceIsBrief(String name) {
-		try (FaultyProxy proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + port));
-				RedisConnections connections = connections(proxy.uri().getPort(), FOR_EVER)) {
-			OutageRateLimiter limiter = limiter(store(name, connections));
-			awaitStore(limiter);
+	void nothingIsUnlimitedWhenSilenceIsBrief(Function<RedisConnections, OutageRateLimiter> store) {
+		try (FaultyProxy proxy = new FaultyProxy(redis.uri());
+				RedisConnections connections = connections(proxy.uri(), false, FOR_EVER).build()) {
+			OutageRateLimiter limiter = store.apply(connections);
+			awaitSource(limiter, Source.STORE);
 			proxy.delay(FOR_EVER);
-			assertLimitedLocally(decisions(limiter, 20));
+			assertLimitedLocally(limiter);
 			assertThat(limiter.failingSince()).isEmpty();
 			assertThat(limiter.busyCount()).isGreaterThanOrEqualTo(20);
 		}
 	}
 
-	@Test
-	void nothingIsUnlimitedWhenOnlyTheFirstLoginIsLate() {
-		try (FaultyProxy proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + port));
-				RedisConnections connections = connections(proxy.uri().getPort(), FOR_EVER)) {
+	/** That to a login, or which node of a cluster has which slot. */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void nothingIsUnlimitedWhenTheFirstAnswerIsLate(boolean cluster) {
+		try (FaultyProxy proxy = new FaultyProxy(redis.uri());
+				RedisConnections connections = connections(proxy.uri(), cluster, FOR_EVER).build()) {
 			proxy.delay(FOR_EVER);
-			assertLimitedLocally(decisions(limiter(store("scripts", connections)), 20));
+			assertLimitedLocally(scripts(connections));
 		}
 	}
 
 	@ParameterizedTest
 	@MethodSource("stores")
-	void allRequestsAreAllowedWhenSilenceLasts(String name) {
-		try (UnifiedJedis jedis = JedisClients.create("127.0.0.1", port);
-				RedisConnections connections = connections(port, SHORT)) {
-			OutageRateLimiter limiter = limiter(store(name, connections));
-			awaitStore(limiter);
-			try (StoppedServer stopped = StoppedServer.stop(jedis)) {
-				TestCluster.await("It is known", () -> limiter.tryAcquire(this.request).source() == Source.NONE);
+	void allRequestsAreAllowedWhenSilenceLasts(Function<RedisConnections, OutageRateLimiter> store) {
+		try (RedisConnections connections = connections(redis.uri(), false, SHORT).build()) {
+			OutageRateLimiter limiter = store.apply(connections);
+			awaitSource(limiter, Source.STORE);
+			try (StoppedServer stopped = StoppedServer.stop(redis.jedis())) {
+				awaitSource(limiter, Source.NONE);
 				assertThat(decisions(limiter, 20)).extracting(Decision::source).containsOnly(Source.NONE);
 				assertThat(limiter.isUnanswered()).isTrue();
 			}
@@ -152,11 +154,11 @@ class BriefSilenceIT {
 	/** A new connection can be made at once. */
 	@ParameterizedTest
 	@MethodSource("stores")
-	void nothingIsUnlimitedWhenConnectionsBreak(String name) {
-		try (FaultyProxy proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + port));
-				RedisConnections connections = connections(proxy.uri().getPort(), FOR_EVER)) {
-			OutageRateLimiter limiter = limiter(store(name, connections));
-			awaitStore(limiter);
+	void nothingIsUnlimitedWhenConnectionsBreak(Function<RedisConnections, OutageRateLimiter> store) {
+		try (FaultyProxy proxy = new FaultyProxy(redis.uri());
+				RedisConnections connections = connections(proxy.uri(), false, FOR_EVER).build()) {
+			OutageRateLimiter limiter = store.apply(connections);
+			awaitSource(limiter, Source.STORE);
 			for (int i = 0; i < 20; i++) {
 				proxy.lose(1);
 				assertThat(limiter.tryAcquire(this.request).source()).isNotEqualTo(Source.NONE);
@@ -172,21 +174,18 @@ class BriefSilenceIT {
 					.timeBudget(Duration.ofMinutes(1))
 					.lasting(FOR_EVER)
 					.build()) {
-			OutageRateLimiter limiter = limiter(store("scripts", connections));
-			assertThat(decisions(limiter, 3)).extracting(Decision::source).containsOnly(Source.NONE);
+			assertThat(decisions(scripts(connections), 3)).extracting(Decision::source).containsOnly(Source.NONE);
 		}
 	}
 
 	@Test
-	void requestUnderWayIsAllowedWhenConnectionsAreRefused() throws Exception {
-		try (FaultyProxy proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + port));
-				RedisConnections connections = patient(
-						RedisConnections.server(new HostAndPort("127.0.0.1", proxy.uri().getPort())), SHORT)
-					.connections(1)
+	void requestUnderWayIsAllowedWhenConnectionsAreRefused() {
+		try (FaultyProxy proxy = new FaultyProxy(redis.uri());
+				RedisConnections connections = connections(proxy.uri(), false, SHORT).connections(1)
 					.timeBudget(Duration.ofMinutes(1))
 					.build()) {
-			OutageRateLimiter limiter = limiter(store("scripts", connections));
-			awaitStore(limiter);
+			OutageRateLimiter limiter = scripts(connections);
+			awaitSource(limiter, Source.STORE);
 			proxy.refuseConnections();
 			proxy.lose(1);
 			assertThat(limiter.tryAcquire(this.request).source()).isEqualTo(Source.NONE);
@@ -194,71 +193,26 @@ class BriefSilenceIT {
 		}
 	}
 
-	private void awaitStore(RateLimiter limiter) {
-		TestCluster.await("Redis decides", () -> limiter.peek(this.request).source() == Source.STORE);
-	}
-
-	/** The server may say that it is a cluster of one node. */
-	private static RedisConnections.Builder builder(AnsweringServer server, boolean cluster) {
-		HostAndPort address = new HostAndPort("127.0.0.1", server.uri().getPort());
-		return cluster ? RedisConnections.cluster(Set.of(address)) : RedisConnections.server(address);
-	}
-
+	/**
+	 * Everything else is answered. The server may say that it is a cluster of one node.
+	 */
 	@ParameterizedTest
-	@ValueSource(booleans = { false, true })
-	void allRequestsAreAllowedWhenEachDecisionBreaksItsConnection(boolean cluster) {
-		try (AnsweringServer proxy = new AnsweringServer("EVALSHA", "*0\r\n", () -> {
+	@CsvSource({ "false, false", "false, true", "true, false", "true, true" })
+	void allRequestsAreAllowedWhenNoDecisionIsAnswered(boolean broken, boolean cluster) {
+		Runnable fault = broken ? () -> {
 			throw new UncheckedIOException(new IOException("of a test"));
-		});
-				RedisConnections connections = patient(builder(proxy, cluster), Duration.ZERO)
-					.timeBudget(Duration.ofMinutes(1))
+		} : () -> new CompletableFuture<>().join();
+		try (AnsweringServer server = new AnsweringServer("EVALSHA", "*0\r\n", fault);
+				RedisConnections connections = connections(server.uri(), cluster, broken ? Duration.ZERO : SHORT)
+					.timeBudget(broken ? Duration.ofMinutes(1) : BUDGET)
 					.build()) {
-			OutageRateLimiter limiter = limiter(store("scripts", connections));
-			TestCluster.await("It is known", () -> limiter.tryAcquire(this.request).source() == Source.NONE);
-			Instant since = limiter.failingSince().orElseThrow();
-			assertThat(decisions(limiter, 1000)).extracting(Decision::source).containsOnly(Source.NONE);
-			assertThat(limiter.failingSince()).contains(since);
-			assertThat(limiter.isUnanswered()).isTrue();
-			assertThat(limiter.lastFailure().map(RedisErrorKind::of)).contains(RedisErrorKind.CONNECTION);
-		}
-	}
-
-	/** Everything else is answered. */
-	@ParameterizedTest
-	@ValueSource(booleans = { false, true })
-	void allRequestsAreAllowedWhenEachDecisionIsSilent(boolean cluster) {
-		CountDownLatch never = new CountDownLatch(1);
-		try (AnsweringServer proxy = new AnsweringServer("EVALSHA", "*0\r\n", () -> await(never));
-				RedisConnections connections = builder(proxy, cluster).timeBudget(BUDGET).lasting(SHORT).build()) {
-			OutageRateLimiter limiter = limiter(store("scripts", connections));
+			OutageRateLimiter limiter = scripts(connections);
 			TestCluster.await("It is known",
 					() -> decisions(limiter, 10).stream().map(Decision::source).allMatch(Source.NONE::equals));
+			Instant since = limiter.failingSince().orElseThrow();
 			assertThat(decisions(limiter, 100)).extracting(Decision::source).containsOnly(Source.NONE);
+			assertThat(limiter.failingSince()).contains(since);
 			assertThat(limiter.isUnanswered()).isTrue();
-		}
-		finally {
-			never.countDown();
-		}
-	}
-
-	private static void await(CountDownLatch latch) {
-		try {
-			latch.await();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
-	}
-
-	/** All nodes together are silent, before it is known which has which slot. */
-	@Test
-	void nothingIsUnlimitedWhenSlotsAreLate() {
-		try (FaultyProxy proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + port));
-				RedisConnections connections = patient(
-						RedisConnections.cluster(Set.of(new HostAndPort("127.0.0.1", proxy.uri().getPort()))), FOR_EVER)
-					.build()) {
-			proxy.delay(FOR_EVER);
-			assertLimitedLocally(decisions(limiter(store("scripts", connections)), 20));
 		}
 	}
 

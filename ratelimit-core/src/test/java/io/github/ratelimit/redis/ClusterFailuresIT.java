@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -162,24 +163,18 @@ class ClusterFailuresIT {
 	}
 
 	private String acquire(RateLimitRequest request) {
-		String fault = loseAReply();
-		try {
+		return ask(request, "failed", () -> {
 			Decision decision = this.broken.tryAcquire(request);
-			if (decision.allowed()) {
-				List<Charge> counted = request.charges()
-					.stream()
-					.filter((charge) -> !charge.shadow() || decision.shadow(charge).allowed())
-					.toList();
-				if (!counted.isEmpty()) {
-					add(new RateLimitRequest(counted), 1);
-					this.refundable.add(new RateLimitRequest(counted));
-				}
+			List<Charge> counted = request.charges()
+				.stream()
+				.filter((charge) -> !charge.shadow() || decision.shadow(charge).allowed())
+				.toList();
+			if (decision.allowed() && !counted.isEmpty()) {
+				add(new RateLimitRequest(counted), 1);
+				this.refundable.add(new RateLimitRequest(counted));
 			}
-			return count(decision.allowed() ? "allowed" : "denied") + fault + ": " + request;
-		}
-		catch (StoreException ex) {
-			return count("failed") + fault + ": " + request;
-		}
+			return decision.allowed() ? "allowed" : "denied";
+		});
 	}
 
 	private String refund() {
@@ -188,14 +183,24 @@ class ClusterFailuresIT {
 		}
 		RateLimitRequest request = this.refundable.remove(this.random.nextInt(this.refundable.size()));
 		add(request, -1);
-		String fault = loseAReply();
-		try {
+		return ask(request, "refund failed", () -> {
 			this.broken.refund(request);
-			return count("refunded") + fault + ": " + request;
+			return "refunded";
+		});
+	}
+
+	/** Perhaps a reply is lost. Returns what has happened. */
+	private String ask(RateLimitRequest request, String failure, Supplier<String> question) {
+		String fault = loseAReply();
+		String outcome = failure;
+		try {
+			outcome = question.get();
 		}
 		catch (StoreException ex) {
-			return count("refund failed") + fault + ": " + request;
+			// Nobody knows what was counted.
 		}
+		this.outcomes.merge(outcome, 1, Integer::sum);
+		return outcome + fault + ": " + request;
 	}
 
 	private void add(RateLimitRequest request, int times) {
@@ -224,11 +229,6 @@ class ClusterFailuresIT {
 		int after = this.random.nextInt(3);
 		ofMasters.get(this.random.nextInt(3)).loseAfter(after);
 		return ", a reply lost after " + after;
-	}
-
-	private String count(String outcome) {
-		this.outcomes.merge(outcome, 1, Integer::sum);
-		return outcome;
 	}
 
 }

@@ -1,20 +1,13 @@
 package io.github.ratelimit.redis;
 
-import redis.clients.jedis.util.JedisClusterCRC16;
-import io.github.ratelimit.redis.connection.Call;
-import io.github.ratelimit.redis.connection.Servers;
-import io.github.ratelimit.redis.script.RedisKeys;
-import io.github.ratelimit.redis.script.Scripts;
-import io.github.ratelimit.redis.script.template.Composer;
-import io.github.ratelimit.redis.script.Scope;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
@@ -27,14 +20,20 @@ import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
-import io.github.ratelimit.Penalty;
 import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Penalty;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.WindowCount;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.redis.connection.Call;
+import io.github.ratelimit.redis.connection.Servers;
 import io.github.ratelimit.redis.script.KeyNames;
+import io.github.ratelimit.redis.script.RedisKeys;
+import io.github.ratelimit.redis.script.Scope;
+import io.github.ratelimit.redis.script.Scripts;
+import io.github.ratelimit.redis.script.template.Composer;
 import io.github.ratelimit.test.RateLimiterContract;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
@@ -47,6 +46,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.util.JedisClusterCRC16;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -60,14 +60,19 @@ class ClusterMigrationIT {
 
 	private static final int SLOT = ClusterKeys.slot(ALICE);
 
-	/** Shares the slot of Alice. */
-	private static final Identifier NEIGHBOUR = IntStream.iterate(0, (i) -> i + 1)
-		.mapToObj((i) -> Identifier.user("neighbour" + i))
-		.filter((user) -> ClusterKeys.slot(user) == SLOT)
-		.findFirst()
-		.orElseThrow();
+	private static final Identifier NEIGHBOUR = inSlot("neighbour", SLOT);
+
+	private static final Duration HOUR = Duration.ofHours(1);
 
 	private static TestCluster cluster;
+
+	private static Identifier inSlot(String name, int slot) {
+		return IntStream.iterate(0, (i) -> i + 1)
+			.mapToObj((i) -> Identifier.user(name + i))
+			.filter((user) -> ClusterKeys.slot(user) == slot)
+			.findFirst()
+			.orElseThrow();
+	}
 
 	private final String keyPrefix = TestRedis.newKeyPrefix();
 
@@ -98,8 +103,6 @@ class ClusterMigrationIT {
 	private RedisRateLimiter limiter() {
 		RedisRateLimiter limiter = RedisRateLimiter.of(connect(), this.keyPrefix);
 		limiter.peek(RateLimitRequest.of(Policy.of("any", new FixedWindow(), Limit.parse("1/s")), ALICE));
-		this.from = cluster.master(SLOT);
-		this.to = cluster.otherMasters(SLOT).get(0);
 		return limiter;
 	}
 
@@ -113,154 +116,142 @@ class ClusterMigrationIT {
 		return Stream.concat(RateLimiterContract.algorithms(), RateLimiterContract.variants());
 	}
 
-	/** Nothing has arrived, then one of two Redis keys, then the other. */
+	/** Moves a slot, and does something while it moves. */
+	private void whileMoving(int slot, Runnable task) {
+		this.from = cluster.master(slot);
+		this.to = cluster.otherMasters(slot).get(0);
+		TestCluster.beginToMove(slot, this.from, this.to);
+		try {
+			task.run();
+		}
+		finally {
+			cluster.endMove(slot, this.from, this.to);
+		}
+	}
+
+	/** Does the same when nothing has arrived, one of two Redis keys, and the other. */
+	private void whileKeysMove(int slot, Runnable task) {
+		whileMoving(slot, () -> {
+			for (int keys = 0; keys <= 2; keys++) {
+				task.run();
+				TestCluster.moveKeys(slot, this.from, this.to, 1);
+			}
+		});
+	}
+
+	private static Policy policy(String name, Algorithm algorithm, long quota) {
+		return new Policy(name, algorithm, List.of(new Limit(quota, Limit.MAX_WINDOW)));
+	}
+
+	private static void assertRemaining(Decision decision, Long... remaining) {
+		assertThat(decision.statuses()).extracting(LimitStatus::remaining).containsExactly(remaining);
+	}
+
 	@ParameterizedTest
 	@MethodSource("algorithms")
 	void countsGoOnWhileTheSlotMoves(Algorithm algorithm) {
-		Policy first = new Policy("first", algorithm, List.of(new Limit(6, Limit.MAX_WINDOW)));
-		Policy second = new Policy("second", algorithm, List.of(new Limit(100, Limit.MAX_WINDOW)));
+		Policy first = policy("first", algorithm, 6);
+		Policy second = policy("second", algorithm, 100);
 		RateLimitRequest request = RateLimitRequest.of(Charge.of(first, ALICE), Charge.of(second, ALICE));
 		RateLimitRequest ofNeighbour = RateLimitRequest.of(Charge.of(first, NEIGHBOUR), Charge.of(second, NEIGHBOUR));
 		RedisRateLimiter limiter = limiter();
 		assertThat(limiter.tryAcquire(request).allowed()).isTrue();
-		TestCluster.beginToMove(SLOT, this.from, this.to);
-		try {
-			assertCounts(limiter, request, 2);
-			assertCounts(limiter, ofNeighbour, 1);
+		whileMoving(SLOT, () -> {
+			assertRemaining(limiter.tryAcquire(request), 4L, 98L);
+			assertRemaining(limiter.tryAcquire(ofNeighbour), 5L, 99L);
 			TestCluster.moveKeys(SLOT, this.from, this.to, 1);
-			assertCounts(limiter, request, 3);
+			assertRemaining(limiter.tryAcquire(request), 3L, 97L);
 			TestCluster.moveKeys(SLOT, this.from, this.to, 10);
-			assertCounts(limiter, request, 4);
-			assertCounts(limiter, ofNeighbour, 2);
+			assertRemaining(limiter.tryAcquire(request), 2L, 96L);
+			assertRemaining(limiter.tryAcquire(ofNeighbour), 4L, 98L);
 			limiter.refund(request);
 			limiter.charge(request);
 			limiter.charge(request);
 			limiter.charge(request);
 			// 6 of 6, 6 of 100.
 			List<String> before = ClusterKeys.content(cluster, this.keyPrefix);
-			assertThat(limiter.tryAcquire(request).violated()).extracting((status) -> status.policy().name())
-				.containsExactly("first");
+			assertThat(limiter.tryAcquire(request).violated()).extracting(LimitStatus::policy).containsExactly(first);
 			assertThat(ClusterKeys.content(cluster, this.keyPrefix)).isEqualTo(before);
 			// With a penalty there are two Redis keys, of which the second is not there.
-			limiter.reset(
-					first.withPenalty(
-							new Penalty(3, Duration.ofMinutes(1), Duration.ofMinutes(1), Duration.ofMinutes(1))),
-					ALICE);
+			limiter.reset(first.withPenalty(new Penalty(3, HOUR, HOUR, HOUR)), ALICE);
 			assertThat(limiter.tryAcquire(request).allowed()).isTrue();
-		}
-		finally {
-			cluster.endMove(SLOT, this.from, this.to);
-		}
-		assertThat(limiter.peek(request).statuses()).extracting(LimitStatus::remaining).containsExactly(5L, 93L);
-	}
-
-	private static void assertCounts(RedisRateLimiter limiter, RateLimitRequest request, long used) {
-		assertThat(limiter.tryAcquire(request).statuses()).extracting(LimitStatus::remaining)
-			.containsExactly(6 - used, 100 - used);
+		});
+		assertRemaining(limiter.peek(request), 5L, 93L);
 	}
 
 	/**
 	 * The slot begins to move when the cost is held, and one of its Redis keys is gone.
+	 * The first policy is in shadow mode or not, and the second counts denied requests or
+	 * not.
 	 */
 	@ParameterizedTest
 	@MethodSource("algorithms")
 	void deniedReservationIsGivenBackWhileTheSlotMoves(Algorithm algorithm) {
-		Policy first = new Policy("first", algorithm, List.of(new Limit(6, Limit.MAX_WINDOW)));
-		Policy second = new Policy("second", algorithm, List.of(new Limit(100, Limit.MAX_WINDOW)))
-			.withCountDenied(true);
-		RedisRateLimiter limiter = limiter();
-		Identifier elsewhere = ClusterKeys.of(cluster, this.to).findFirst().orElseThrow();
-		limiter.tryAcquire(RateLimitRequest.of(Charge.of(first, ALICE), Charge.of(second, ALICE)));
-		limiter.tryAcquire(first, elsewhere, 6);
-		RateLimitRequest request = RateLimitRequest.of(Charge.of(first, ALICE, elsewhere), Charge.of(second, ALICE));
-		Decision decision;
-		try {
-			decision = acquire(request, false);
-		}
-		finally {
-			cluster.endMove(SLOT, this.from, this.to);
-		}
-		assertThat(decision.allowed()).isFalse();
-		// One more of the second policy, which counts denied requests.
-		assertThat(decision.statuses()).extracting(LimitStatus::remaining).containsExactly(5L, 0L, 98L);
-		assertThat(decision.statuses()).extracting(LimitStatus::policy).containsExactly(first, first, second);
-		assertThat(limiter.peek(request).statuses()).extracting(LimitStatus::remaining).containsExactly(5L, 0L, 98L);
-	}
-
-	/** As above, in shadow mode: the request itself is allowed. */
-	@ParameterizedTest
-	@MethodSource("algorithms")
-	void deniedShadowReservationIsGivenBackWhileTheSlotMoves(Algorithm algorithm) {
-		Policy first = new Policy("first", algorithm, List.of(new Limit(6, Limit.MAX_WINDOW)));
-		Policy second = new Policy("second", algorithm, List.of(new Limit(100, Limit.MAX_WINDOW)));
-		RedisRateLimiter limiter = limiter();
-		Identifier elsewhere = ClusterKeys.of(cluster, this.to).findFirst().orElseThrow();
-		limiter.tryAcquire(RateLimitRequest.of(Charge.of(first, ALICE), Charge.of(second, ALICE)));
-		limiter.tryAcquire(first, elsewhere, 6);
-		RateLimitRequest request = RateLimitRequest.of(Charge.of(first, ALICE, elsewhere).inShadow(),
-				Charge.of(second, ALICE));
-		Decision decision;
-		try {
-			decision = acquire(request, false);
-			TestCluster.moveKeys(SLOT, this.from, this.to, 10);
+		for (boolean shadow : List.of(false, true)) {
+			Policy first = policy("first" + shadow, algorithm, 6);
+			Policy second = policy("second" + shadow, algorithm, 100).withCountDenied(!shadow);
+			RedisRateLimiter limiter = limiter();
+			Identifier elsewhere = ClusterKeys.of(cluster, cluster.otherMasters(SLOT).get(0)).findFirst().orElseThrow();
+			limiter.tryAcquire(RateLimitRequest.of(Charge.of(first, ALICE), Charge.of(second, ALICE)));
+			limiter.tryAcquire(first, elsewhere, 6);
+			RateLimitRequest request = RateLimitRequest.of(new Charge(first, List.of(ALICE, elsewhere), 1, shadow),
+					Charge.of(second, ALICE));
+			Decision decision = acquire(request, new MovingSlot(connect().servers(), 3, -1));
+			assertThat(decision.allowed()).isEqualTo(shadow);
+			for (Decision each : List.of(decision, limiter.peek(request))) {
+				// One more of the second policy, which is allowed or counts denied
+				// requests.
+				assertRemaining(each, shadow ? new Long[] { 98L } : new Long[] { 5L, 0L, 98L });
+				if (shadow) {
+					assertRemaining(each.shadows().get(first.name()), 5L, 0L);
+				}
+			}
 			// Redis key by Redis key: the first is full, and the second counts.
-			assertThat(limiter
-				.tryAcquire(RateLimitRequest.of(Charge.of(first, ALICE, elsewhere).inShadow(),
-						Charge.of(second, ALICE).withCost(2)))
-				.allowed()).isTrue();
-		}
-		finally {
-			cluster.endMove(SLOT, this.from, this.to);
-		}
-		assertThat(decision.allowed()).isTrue();
-		assertThat(decision.statuses()).extracting(LimitStatus::remaining).containsExactly(98L);
-		assertThat(decision.shadows().get("first").statuses()).extracting(LimitStatus::remaining)
-			.containsExactly(5L, 0L);
-		assertThat(limiter.peek(request).shadows().get("first").statuses()).extracting(LimitStatus::remaining)
-			.containsExactly(5L, 0L);
-		assertThat(limiter.peek(request).statuses()).extracting(LimitStatus::remaining).containsExactly(96L);
-	}
-
-	/** Nobody waits for that. */
-	@ParameterizedTest
-	@MethodSource("algorithms")
-	void failedReservationIsGivenBackWhileTheSlotMoves(Algorithm algorithm) {
-		Policy first = new Policy("first", algorithm, List.of(new Limit(6, Limit.MAX_WINDOW)));
-		Policy second = new Policy("second", algorithm, List.of(new Limit(100, Limit.MAX_WINDOW)));
-		RedisRateLimiter limiter = limiter();
-		Identifier elsewhere = ClusterKeys.of(cluster, this.to).findFirst().orElseThrow();
-		limiter.tryAcquire(RateLimitRequest.of(Charge.of(first, ALICE), Charge.of(second, ALICE)));
-		RateLimitRequest request = RateLimitRequest.of(Charge.of(first, ALICE, elsewhere), Charge.of(second, ALICE));
-		try {
-			assertThatExceptionOfType(JedisException.class).isThrownBy(() -> acquire(request, true))
-				.withMessage("It was lost");
-			TestCluster.await("It is given back",
-					() -> limiter.peek(request)
-						.statuses()
-						.stream()
-						.map(LimitStatus::remaining)
-						.toList()
-						.equals(List.of(5L, 6L, 99L)));
-		}
-		finally {
-			cluster.endMove(SLOT, this.from, this.to);
+			whileMoving(SLOT, () -> assertThat(limiter.tryAcquire(request).allowed()).isEqualTo(shadow));
+			assertThat(limiter.peek(RateLimitRequest.of(second, ALICE)).statuses().get(0).remaining()).isEqualTo(97);
+			assertThat(limiter.peek(RateLimitRequest.of(first, ALICE)).statuses().get(0).remaining()).isEqualTo(5);
 		}
 	}
 
 	/**
-	 * Decides on two slots. That of Alice begins to move before anything is given back.
-	 * @param second whether the second of the two calls fails
+	 * Nobody waits for that. The slot begins to move with the first call, which is then
+	 * made one Redis key at a time, or after the cost is held.
 	 */
-	private Decision acquire(RateLimitRequest request, boolean second) {
-		Servers servers = new BeforeThird(connect().servers(), second, () -> {
-			TestCluster.beginToMove(SLOT, this.from, this.to);
-			TestCluster.moveKeys(SLOT, this.from, this.to, 1);
-		});
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void failedReservationIsGivenBackOnceWhileTheSlotMoves(Algorithm algorithm) {
+		for (boolean held : List.of(false, true)) {
+			Policy first = policy("first" + held, algorithm, 6);
+			Policy second = policy("second" + held, algorithm, 100);
+			RedisRateLimiter limiter = limiter();
+			Identifier elsewhere = ClusterKeys.of(cluster, cluster.otherMasters(SLOT).get(0)).findFirst().orElseThrow();
+			limiter.tryAcquire(RateLimitRequest.of(Charge.of(first, ALICE), Charge.of(second, ALICE)));
+			RateLimitRequest request = RateLimitRequest.of(Charge.of(first, ALICE, elsewhere),
+					Charge.of(second, ALICE));
+			MovingSlot servers = new MovingSlot(connect().servers(), held ? 3 : 1, held ? 2 : 4);
+			assertThatExceptionOfType(JedisException.class).isThrownBy(() -> acquire(request, servers))
+				.withMessage("It was lost");
+			assertThat(servers.submitted)
+				.allMatch((call) -> call.await(System.nanoTime() + TestRedis.PATIENCE.toNanos()));
+			assertRemaining(limiter.peek(request), 5L, 6L, 99L);
+		}
+	}
+
+	/** Decides on two slots, of which that of Alice begins to move. */
+	private Decision acquire(RateLimitRequest request, MovingSlot servers) {
+		this.from = cluster.master(SLOT);
+		this.to = cluster.otherMasters(SLOT).get(0);
 		Scripts scripts = new Scripts(new RedisKeys(this.keyPrefix), servers, null, Composer::compose);
-		return new SplitDecision(scripts, servers, request, TestRedis.PATIENCE,
-				System.nanoTime() + TestRedis.PATIENCE.toNanos())
-			.acquire(new SlotRequest(request, Scope.ALL).split(ClusterKeys::slot))
-			.decision();
+		try {
+			return new SplitDecision(scripts, servers, request, TestRedis.PATIENCE,
+					System.nanoTime() + TestRedis.PATIENCE.toNanos())
+				.acquire(new SlotRequest(request, Scope.ALL).split(ClusterKeys::slot))
+				.decision();
+		}
+		finally {
+			servers.submitted.forEach((call) -> call.await(System.nanoTime() + TestRedis.PATIENCE.toNanos()));
+			cluster.endMove(SLOT, this.from, this.to);
+		}
 	}
 
 	/**
@@ -268,98 +259,66 @@ class ClusterMigrationIT {
 	 */
 	@Test
 	void penalizedAreDeniedWhileTheSlotMoves() {
-		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("1/3650d"))
-			.withPenalty(new Penalty(3, Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(2)));
+		Policy policy = policy("api", new FixedWindow(), 1).withPenalty(new Penalty(3, HOUR, HOUR, HOUR));
 		RedisRateLimiter limiter = limiter();
 		limiter.tryAcquire(policy, ALICE);
 		limiter.tryAcquire(policy, ALICE);
-		TestCluster.beginToMove(SLOT, this.from, this.to);
-		try {
+		whileMoving(SLOT, () -> {
 			TestCluster.moveKeys(SLOT, this.from, this.to, 1);
 			for (int i = 0; i < 9; i++) {
 				Decision denied = limiter.tryAcquire(policy, ALICE);
 				assertThat(denied.allowed()).isFalse();
 				assertThat(denied.blockedFor()).isNull();
 			}
-		}
-		finally {
-			cluster.endMove(SLOT, this.from, this.to);
-		}
+		});
 		limiter.tryAcquire(policy, ALICE);
-		assertThat(limiter.tryAcquire(policy, ALICE).blockedFor()).isEqualTo(Duration.ofHours(1));
+		assertThat(limiter.tryAcquire(policy, ALICE).blockedFor()).isEqualTo(HOUR);
 		assertThat(limiter.blocks()).hasSize(1);
 	}
 
 	@Test
 	void blocksHoldWhileTheSlotMoves() {
-		Policy policy = Policy.of("api", new SlidingLog(true), Limit.parse("100/h"));
+		Policy policy = policy("api", new SlidingLog(true), 100);
 		RedisRateLimiter limiter = limiter();
 		limiter.tryAcquire(policy, ALICE);
-		limiter.block(ALICE, null, Duration.ofHours(1), "scraping");
-		TestCluster.beginToMove(SLOT, this.from, this.to);
-		try {
-			for (int keys = 0; keys <= 2; keys++) {
-				assertThat(limiter.tryAcquire(policy, ALICE).blockedFor()).isBetween(Duration.ofMinutes(59),
-						Duration.ofHours(1));
-				assertThat(limiter.peek(RateLimitRequest.of(policy, ALICE)).allowed()).isFalse();
-				assertThat(limiter.entries(policy, ALICE)).hasSize(1);
-				TestCluster.moveKeys(SLOT, this.from, this.to, 1);
-			}
+		limiter.block(ALICE, null, HOUR, "scraping");
+		whileKeysMove(SLOT, () -> {
+			assertThat(limiter.tryAcquire(policy, ALICE).blockedFor()).isBetween(Duration.ofMinutes(59), HOUR);
+			assertThat(limiter.peek(RateLimitRequest.of(policy, ALICE)).allowed()).isFalse();
+			assertThat(limiter.entries(policy, ALICE)).hasSize(1);
 			limiter.block(ALICE, "api", Duration.ofHours(2), "");
-			assertThat(limiter.unblock(ALICE, null)).isTrue();
 			assertThat(limiter.tryAcquire(policy, ALICE).blockedFor()).isGreaterThan(Duration.ofMinutes(119));
 			assertThat(limiter.unblock(ALICE, "api")).isTrue();
-			assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
-		}
-		finally {
-			cluster.endMove(SLOT, this.from, this.to);
-		}
-		assertThat(limiter.peek(RateLimitRequest.of(policy, ALICE)).statuses()).extracting(LimitStatus::remaining)
-			.containsExactly(98L);
+		});
+		assertThat(limiter.unblock(ALICE, null)).isTrue();
+		assertRemaining(limiter.tryAcquire(RateLimitRequest.of(policy, ALICE)), 98L);
 	}
 
-	/** Nothing has arrived, then one of its two Redis keys, then the other. */
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void listOfBlocksIsWholeWhileItsSlotMoves(boolean emptied) {
 		RedisRateLimiter limiter = limiter();
-		int slot = JedisClusterCRC16.getSlot(new KeyNames(this.keyPrefix).blockEnds());
-		Identifier beside = Stream.iterate(0, (i) -> i + 1)
-			.map((i) -> Identifier.user("beside" + i))
-			.filter((user) -> ClusterKeys.slot(user) == slot)
-			.findFirst()
-			.orElseThrow();
-		this.from = cluster.master(slot);
-		this.to = cluster.otherMasters(slot).get(0);
-		Block first = limiter.block(ALICE, null, Duration.ofHours(1), "first");
-		TestCluster.beginToMove(slot, this.from, this.to);
-		try {
-			for (int keys = 0; keys <= 2; keys++) {
-				assertThat(limiter.blocks()).containsExactly(first);
-				Block second = limiter.block(beside, "api", Duration.ofHours(3), "second");
-				assertThat(limiter.blocks()).containsExactly(first, second);
-				first = limiter.block(ALICE, null, Duration.ofHours(2), "again");
-				assertThat(limiter.blocks()).containsExactly(first, second);
-				assertThat(limiter.unblock(beside, "api")).isTrue();
-				assertThat(limiter.unblock(beside, "api")).isFalse();
-				if (emptied) {
-					assertThat(limiter.blocks()).containsExactly(first);
-					assertThat(limiter.unblock(ALICE, null)).isTrue();
-					assertThat(limiter.blocks()).isEmpty();
-					first = limiter.block(ALICE, null, Duration.ofHours(1), "first");
-				}
-				TestCluster.moveKeys(slot, this.from, this.to, 1);
-			}
-		}
-		finally {
-			cluster.endMove(slot, this.from, this.to);
-		}
-		assertThat(limiter.blocks()).containsExactly(first);
 		KeyNames keys = new KeyNames(this.keyPrefix);
-		for (String key : List.of(keys.blockEnds(), keys.blockDescriptions())) {
-			assertThat(this.to.admin().pttl(key)).isBetween(Duration.ofMinutes(59).toMillis(),
-					Duration.ofHours(3).toMillis());
-		}
+		int slot = JedisClusterCRC16.getSlot(keys.blockEnds());
+		Identifier beside = inSlot("beside", slot);
+		limiter.block(ALICE, null, HOUR, "again");
+		whileKeysMove(slot, () -> {
+			assertThat(limiter.blocks()).extracting(Block::reason).containsExactly("again");
+			Block second = limiter.block(beside, "api", Duration.ofHours(3), "second");
+			assertThat(limiter.blocks()).hasSize(2).endsWith(second);
+			Block first = limiter.block(ALICE, null, Duration.ofHours(2), "again");
+			assertThat(limiter.blocks()).containsExactly(first, second);
+			assertThat(limiter.unblock(beside, "api")).isTrue();
+			assertThat(limiter.unblock(beside, "api")).isFalse();
+			if (emptied) {
+				assertThat(limiter.unblock(ALICE, null)).isTrue();
+				assertThat(limiter.blocks()).isEmpty();
+				limiter.block(ALICE, null, HOUR, "again");
+			}
+		});
+		assertThat(limiter.blocks()).extracting(Block::reason).containsExactly("again");
+		assertThat(List.of(keys.blockEnds(), keys.blockDescriptions())).extracting(this.to.admin()::pttl)
+			.allSatisfy((left) -> assertThat(left).isBetween(Duration.ofMinutes(59).toMillis(), 3 * HOUR.toMillis()));
 		limiter.unblock(ALICE, null);
 		assertThat(ClusterKeys.content(cluster, this.keyPrefix)).isEmpty();
 	}
@@ -369,56 +328,44 @@ class ClusterMigrationIT {
 		Policy policy = Policy.of("api", new FixedWindow(2, ZoneOffset.UTC), Limit.parse("100/365d"));
 		RedisRateLimiter limiter = limiter();
 		limiter.tryAcquire(policy, ALICE);
-		limiter.block(ALICE, "other", Duration.ofHours(1), "");
-		TestCluster.beginToMove(SLOT, this.from, this.to);
-		try {
-			for (int keys = 0; keys <= 2; keys++) {
-				assertThat(limiter.series(policy, ALICE)).extracting(WindowCount::count).containsExactly(1L);
-				limiter.reset(policy, ALICE);
-				assertThat(limiter.series(policy, ALICE)).isEmpty();
-				limiter.tryAcquire(policy, ALICE);
-				TestCluster.moveKeys(SLOT, this.from, this.to, 1);
-			}
-		}
-		finally {
-			cluster.endMove(SLOT, this.from, this.to);
-		}
+		limiter.block(ALICE, "other", HOUR, "");
+		whileKeysMove(SLOT, () -> {
+			assertThat(limiter.series(policy, ALICE)).extracting(WindowCount::count).containsExactly(1L);
+			limiter.reset(policy, ALICE);
+			assertThat(limiter.series(policy, ALICE)).isEmpty();
+			limiter.tryAcquire(policy, ALICE);
+		});
 		assertThat(limiter.series(policy, ALICE)).extracting(WindowCount::count).containsExactly(1L);
 	}
 
 	/** To another node and back again, and again, key by key. */
 	@Test
-	void exactlyTheQuotasAreAllowedWhileSlotsMove() throws Exception {
+	void exactlyTheQuotasAreAllowedWhileSlotsMove() {
 		int quota = 2000;
-		Policy policy = new Policy("api", new SlidingLog(), List.of(new Limit(quota, Limit.MAX_WINDOW)));
+		Policy policy = policy("api", new SlidingLog(), quota);
 		List<RedisRateLimiter> limiters = List.of(limiter(), limiter());
 		AtomicInteger moves = new AtomicInteger();
 		Map<Identifier, LongAdder> allowed = new ConcurrentHashMap<>();
-		ExecutorService threads = Executors.newFixedThreadPool(4);
-		try {
-			List<Future<?>> load = new ArrayList<>();
-			for (int i = 0; i < 4; i++) {
-				RedisRateLimiter limiter = limiters.get(i % 2);
-				load.add(threads.submit(() -> {
-					for (int attempt = 0; attempt < quota || moves.get() < 4; attempt++) {
-						Identifier user = (attempt % 2 == 0) ? ALICE : NEIGHBOUR;
-						if (limiter.tryAcquire(policy, user, 2).allowed()) {
-							allowed.computeIfAbsent(user, (key) -> new LongAdder()).add(2);
-						}
+		List<CompletableFuture<Void>> load = IntStream.range(0, 4)
+			.mapToObj((thread) -> CompletableFuture.runAsync(() -> {
+				for (int attempt = 0; attempt < quota || moves.get() < 4; attempt++) {
+					Identifier user = (attempt % 2 == 0) ? ALICE : NEIGHBOUR;
+					if (limiters.get(thread % 2).tryAcquire(policy, user, 2).allowed()) {
+						allowed.computeIfAbsent(user, (key) -> new LongAdder()).add(2);
 					}
-				}));
-			}
+				}
+			}, (task) -> new Thread(task, "load").start()))
+			.toList();
+		try {
 			while (!load.stream().allMatch(Future::isDone)) {
-				move();
+				whileMoving(SLOT, () -> TestCluster.moveKeys(SLOT, this.from, this.to, 1));
 				moves.incrementAndGet();
-			}
-			for (Future<?> each : load) {
-				each.get();
 			}
 		}
 		finally {
-			threads.shutdownNow();
+			moves.set(4);
 		}
+		load.forEach(CompletableFuture::join);
 		assertThat(allowed.get(ALICE).sum()).isEqualTo(quota);
 		assertThat(allowed.get(NEIGHBOUR).sum()).isEqualTo(quota);
 		assertThat(limiters.get(0).peek(RateLimitRequest.of(policy, ALICE, NEIGHBOUR)).statuses())
@@ -426,29 +373,21 @@ class ClusterMigrationIT {
 			.containsOnly(0L);
 	}
 
-	private static void move() {
-		Node from = cluster.master(SLOT);
-		Node to = cluster.otherMasters(SLOT).get(0);
-		TestCluster.beginToMove(SLOT, from, to);
-		TestCluster.moveKeys(SLOT, from, to, 1);
-		cluster.endMove(SLOT, from, to);
-	}
+	/** Begins to move the slot of Alice before one call, and loses another one. */
+	private final class MovingSlot implements Servers {
 
-	/** Two calls hold, of which the second one may fail, and the third one cancels. */
-	private static final class BeforeThird implements Servers {
+		private final List<Call> submitted = new CopyOnWriteArrayList<>();
 
 		private final Servers servers;
 
-		private final boolean failing;
+		private final int moving;
 
-		private final Runnable task;
+		private final int lost;
 
-		private int calls;
-
-		BeforeThird(Servers servers, boolean failing, Runnable task) {
+		MovingSlot(Servers servers, int moving, int lost) {
 			this.servers = servers;
-			this.failing = failing;
-			this.task = task;
+			this.moving = moving;
+			this.lost = lost;
 		}
 
 		@Override
@@ -458,11 +397,12 @@ class ClusterMigrationIT {
 
 		@Override
 		public void submit(Call call) {
-			this.calls++;
-			if (this.calls == 3) {
-				this.task.run();
+			this.submitted.add(call);
+			if (this.submitted.size() == this.moving) {
+				TestCluster.beginToMove(SLOT, ClusterMigrationIT.this.from, ClusterMigrationIT.this.to);
+				TestCluster.moveKeys(SLOT, ClusterMigrationIT.this.from, ClusterMigrationIT.this.to, 1);
 			}
-			if (this.calls == 2 && this.failing) {
+			if (this.submitted.size() == this.lost) {
 				call.fail(new JedisException("It was lost"));
 			}
 			else {
@@ -472,7 +412,6 @@ class ClusterMigrationIT {
 
 		@Override
 		public void close() {
-			this.servers.close();
 		}
 
 	}

@@ -2,10 +2,7 @@ package io.github.ratelimit.redis;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -16,12 +13,14 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Penalty;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.RateLimiterContract;
@@ -29,7 +28,6 @@ import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
 import io.github.ratelimit.test.TestRedis;
-import io.github.ratelimit.test.Threads;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -52,8 +50,6 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 class ClusterSplitIT {
 
 	private static final TestCluster CLUSTER = TestCluster.shared();
-
-	private static final int THREADS = 16;
 
 	private final String keyPrefix = TestRedis.newKeyPrefix();
 
@@ -92,7 +88,59 @@ class ClusterSplitIT {
 		assertThat(denied).isEqualTo(peeked);
 		assertThat(denied.allowed()).isFalse();
 		assertThat(denied.violated()).extracting(LimitStatus::identifier).containsOnly(this.users.get(2));
+		Decision shadow = limiter.tryAcquire(RateLimitRequest.of(new Charge(policy, this.users, 2, true)));
+		assertThat(shadow.allowed()).isTrue();
+		assertThat(shadow.shadows().get("api").violated()).extracting(LimitStatus::identifier)
+			.containsOnly(this.users.get(2));
 		assertThat(ClusterKeys.content(CLUSTER, this.keyPrefix)).isEqualTo(before);
+	}
+
+	/** For a block, a cost that is never allowed, and a denial that leads to a block. */
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void countedDenialElsewhereGivesNothingBack(Algorithm algorithm) {
+		RedisRateLimiter limiter = this.limiter.withClock(this.clock);
+		MemoryRateLimiter memory = new MemoryRateLimiter(this.clock);
+		Policy policy = Policy.of("api", algorithm, Limit.parse("10/d")).withCountDenied(true);
+		Policy narrow = Policy.of("narrow", algorithm, Limit.parse("3/d")).withCountDenied(true);
+		Policy guarded = Policy.of("guarded", new FixedWindow(), Limit.parse("0/h"))
+			.withPenalty(new Penalty(1, Duration.ofMinutes(1), Duration.ofMinutes(1), Duration.ofMinutes(1), false));
+		Identifier user = this.users.get(0);
+		limiter.block(this.users.get(2), null, Duration.ofDays(1), "");
+		memory.block(this.users.get(2), null, Duration.ofDays(1), "");
+		List<RateLimitRequest> requests = List.of(RateLimitRequest.of(policy, user),
+				RateLimitRequest.of(policy, user, this.users.get(2)),
+				RateLimitRequest.of(Charge.of(policy, user), Charge.of(narrow, this.users.get(1)).withCost(4)),
+				RateLimitRequest.of(Charge.of(policy, user), Charge.of(guarded, this.users.get(1))));
+		for (int i = 0; i < 64; i++) {
+			RateLimitRequest request = requests.get(i % 4);
+			assertThat(limiter.tryAcquire(request)).isEqualTo(memory.tryAcquire(request));
+			this.clock.advance(Duration.ofSeconds(1));
+		}
+	}
+
+	@Test
+	void eachNodeIsAskedOnce() {
+		RateLimitRequest request = RateLimitRequest.of(
+				new Charge(Policy.of("wide", new FixedWindow(), Limit.parse("9/d")), this.users, 1),
+				new Charge(Policy.of("tried", new FixedWindow(), Limit.parse("9/d")), this.users, 1, true));
+		this.limiter.tryAcquire(request);
+		List<Long> before = calls();
+		assertThat(this.limiter.tryAcquire(request).allowed()).isTrue();
+		assertThat(calls()).isEqualTo(before.stream().map((calls) -> calls + 1).toList());
+	}
+
+	private static List<Long> calls() {
+		return CLUSTER.nodes()
+			.stream()
+			.filter(Node::isMaster)
+			.map((node) -> node.admin()
+				.info("commandstats")
+				.lines()
+				.filter((line) -> line.startsWith("cmdstat_evalsha:"))
+				.mapToLong((line) -> Long.parseLong(line.replaceAll(".*:calls=(\\d+),.*", "$1")))
+				.sum())
+			.toList();
 	}
 
 	/** The others have counted before the node that hangs goes on, whichever that is. */
@@ -173,22 +221,7 @@ class ClusterSplitIT {
 	@ParameterizedTest
 	@MethodSource("algorithms")
 	void noMoreThanTheQuotasIsAllowedOrStaysReserved(Algorithm algorithm) throws Exception {
-		Policy each = new Policy("each", algorithm, List.of(new Limit(40, Limit.MAX_WINDOW)));
-		Policy total = new Policy("total", algorithm, List.of(new Limit(301, Limit.MAX_WINDOW)));
-		Map<Identifier, LongAdder> allowed = new ConcurrentHashMap<>();
-		Threads.run(THREADS, 50, (thread, attempt) -> {
-			Identifier user = Identifier.user("user" + attempt % 10);
-			if (this.limiter
-				.tryAcquire(RateLimitRequest.of(Charge.of(each, user).withCost(2),
-						Charge.of(total, Identifier.GLOBAL).withCost(3)))
-				.allowed()) {
-				allowed.computeIfAbsent(user, (key) -> new LongAdder()).increment();
-			}
-		});
-		long sum = allowed.values().stream().mapToLong(LongAdder::sum).sum();
-		assertThat(sum).isBetween(1L, 100L);
-		assertThat(used(total, Identifier.GLOBAL)).isEqualTo(3 * sum);
-		allowed.forEach((user, count) -> assertThat(used(each, user)).isEqualTo(2 * count.sum()));
+		assertThat(SharedQuota.use(algorithm, List.of(this.limiter))).isBetween(1L, 100L);
 	}
 
 	@Test
@@ -206,50 +239,6 @@ class ClusterSplitIT {
 		assertThat(this.limiter.tryAcquire(request).violated()).hasSize(many.length);
 		this.limiter.refund(request);
 		assertThat(this.limiter.peek(request).statuses()).extracting(LimitStatus::remaining).containsOnly(1L);
-	}
-
-	@Test
-	void forgottenScriptsAreLoadedAgainOnEveryNode() {
-		Policy policy = Policy.of("api", new SlidingLog(), Limit.parse("100/h"));
-		RateLimitRequest request = RateLimitRequest.of(policy, this.users.toArray(Identifier[]::new));
-		for (int i = 0; i < 3; i++) {
-			this.limiter.tryAcquire(request);
-			CLUSTER.master(ClusterKeys.slot(this.users.get(i))).admin().scriptFlush();
-		}
-		CLUSTER.nodes().forEach((node) -> node.admin().scriptFlush());
-		this.limiter.tryAcquire(request);
-		this.users.forEach((user) -> assertThat(used(policy, user)).isEqualTo(4));
-	}
-
-	static Stream<UnifiedJedis> clients() {
-		return Stream.of(JedisClients.ofCluster(CLUSTER.addresses(), DefaultJedisClientConfig.builder().build()),
-				jedisCluster());
-	}
-
-	@SuppressWarnings("deprecation")
-	private static UnifiedJedis jedisCluster() {
-		return new JedisCluster(CLUSTER.addresses());
-	}
-
-	@ParameterizedTest
-	@MethodSource("clients")
-	void clientsOfJedisCanBeUsed(UnifiedJedis jedis) {
-		Policy policy = Policy.of("api", new SlidingLog(), Limit.parse("3/h"));
-		RateLimitRequest request = RateLimitRequest.of(policy, this.users.toArray(Identifier[]::new));
-		try (jedis) {
-			RedisRateLimiter limiter = RedisRateLimiter
-				.of(RedisConnections.client(jedis).timeBudget(TestRedis.PATIENCE).build(), this.keyPrefix);
-			for (int i = 0; i < 3; i++) {
-				assertThat(limiter.tryAcquire(request).allowed()).isTrue();
-			}
-			assertThat(limiter.tryAcquire(request).allowed()).isFalse();
-			limiter.reset(policy, this.users.get(1));
-			assertThat(limiter.peek(request).violated()).extracting(LimitStatus::identifier)
-				.containsExactly(this.users.get(0), this.users.get(2));
-			limiter.block(this.users.get(1), null, Duration.ofMinutes(1), "reason");
-			assertThat(limiter.blocks()).hasSize(1);
-			assertThat(limiter.unblock(this.users.get(1), null)).isTrue();
-		}
 	}
 
 	/** Those of Jedis wait without an end unless they are told otherwise. */

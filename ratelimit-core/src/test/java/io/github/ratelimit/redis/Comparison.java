@@ -5,7 +5,6 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
@@ -14,7 +13,6 @@ import java.util.stream.Collectors;
 import io.github.ratelimit.Block;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
-import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
@@ -77,8 +75,10 @@ final class Comparison {
 		int step = 0;
 		for (Operation operation : operations) {
 			operation.pass(this.clock, last);
-			Object inMemory = operation.ask(memory);
-			assertThat(differences(operation.ask(this.inRedis), inMemory)).as("step %d: %s", step, operation).isEmpty();
+			Object inMemory = operation.ask(memory, this.clock);
+			assertThat(differences(operation.ask(this.inRedis, this.clock), inMemory))
+				.as("step %d: %s", step, operation)
+				.isEmpty();
 			assertThat(this.byRedis).as("penalties after step %d: %s", step, operation)
 				.containsExactlyInAnyOrderElementsOf(byMemory);
 			boolean compareAll = step % ALL_AFTER == ALL_AFTER - 1;
@@ -93,7 +93,9 @@ final class Comparison {
 
 	private void compareAll(List<Operation> checks, RateLimiter memory, String when) {
 		for (Operation check : checks) {
-			assertThat(differences(check.ask(this.inRedis), check.ask(memory))).as("%s: %s", when, check).isEmpty();
+			assertThat(differences(check.ask(this.inRedis, this.clock), check.ask(memory, this.clock)))
+				.as("%s: %s", when, check)
+				.isEmpty();
 		}
 	}
 
@@ -115,7 +117,7 @@ final class Comparison {
 		if (policies.isEmpty()) {
 			return List.of();
 		}
-		return List.of(new Operation.Peek(new RateLimitRequest(
+		return List.of(Operation.peek(new RateLimitRequest(
 				policies.stream().map((policy) -> new Charge(policy, OperationSequences.IDENTIFIERS, 1)).toList())));
 	}
 
@@ -123,10 +125,9 @@ final class Comparison {
 	private static List<Operation> finalChecks(List<Policy> policies) {
 		List<Operation> checks = new ArrayList<>(peek(policies));
 		for (Policy policy : policies) {
-			OperationSequences.IDENTIFIERS
-				.forEach((identifier) -> checks.add(new Operation.ReadHistory(policy, identifier)));
+			OperationSequences.IDENTIFIERS.forEach((identifier) -> checks.add(Operation.history(policy, identifier)));
 		}
-		checks.add(new Operation.ListBlocks());
+		checks.add(Operation.listBlocks());
 		return checks;
 	}
 
@@ -162,13 +163,14 @@ final class Comparison {
 		List<String> differences = new ArrayList<>();
 		differences.add("allowed by Redis " + inRedis.allowed() + ", by memory " + inMemory.allowed());
 		differences.add("blocked by Redis " + inRedis.blockedFor() + ", by memory " + inMemory.blockedFor());
-		for (int i = 0; i < Math.max(inRedis.statuses().size(), inMemory.statuses().size()); i++) {
-			LimitStatus redis = (i < inRedis.statuses().size()) ? inRedis.statuses().get(i) : null;
-			LimitStatus memory = (i < inMemory.statuses().size()) ? inMemory.statuses().get(i) : null;
-			if (!Objects.equals(redis, memory)) {
-				differences.add("in Redis " + redis + ", in memory " + memory);
-			}
-		}
+		inRedis.statuses()
+			.stream()
+			.filter((status) -> !inMemory.statuses().contains(status))
+			.forEach((status) -> differences.add("in Redis " + status));
+		inMemory.statuses()
+			.stream()
+			.filter((status) -> !inRedis.statuses().contains(status))
+			.forEach((status) -> differences.add("in memory " + status));
 		for (String shadow : inMemory.shadows().keySet()) {
 			Decision redis = inRedis.shadows().getOrDefault(shadow, Operation.NONE);
 			Decision memory = inMemory.shadows().getOrDefault(shadow, Operation.NONE);

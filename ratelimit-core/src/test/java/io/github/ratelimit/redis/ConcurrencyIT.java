@@ -4,10 +4,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
-import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
@@ -37,8 +37,6 @@ class ConcurrencyIT {
 	private final List<RateLimiter> limiters = List.of(RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix),
 			RedisRateLimiter.of(this.other, this.keyPrefix));
 
-	private final Map<Identifier, LongAdder> allowed = new ConcurrentHashMap<>();
-
 	@AfterEach
 	void closeOther() {
 		this.other.close();
@@ -48,46 +46,29 @@ class ConcurrencyIT {
 		return Stream.concat(RateLimiterContract.algorithms(), RateLimiterContract.variants());
 	}
 
+	/** Whether denied requests count or not. */
 	@ParameterizedTest
 	@MethodSource("algorithms")
 	void exactlyTheQuotasOfManyIdentifiersAreAllowed(Algorithm algorithm) throws Exception {
-		Policy policy = new Policy("api", algorithm, List.of(new Limit(30, Limit.MAX_WINDOW)));
-		fromAllThreads((limiter, attempt) -> {
-			Identifier identifier = Identifier.user("user" + attempt % 50);
-			acquire(limiter, RateLimitRequest.of(policy, identifier), identifier);
-		}, 200);
-		assertThat(this.allowed).hasSize(50);
-		assertThat(this.allowed.values()).allSatisfy((sum) -> assertThat(sum.sum()).isEqualTo(30));
+		for (boolean countDenied : List.of(false, true)) {
+			Policy policy = new Policy("api" + countDenied, algorithm, List.of(new Limit(30, Limit.MAX_WINDOW)),
+					countDenied);
+			Map<Identifier, LongAdder> allowed = new ConcurrentHashMap<>();
+			fromAllThreads((limiter, attempt) -> {
+				Identifier identifier = Identifier.user("user" + attempt % 50);
+				if (limiter.tryAcquire(policy, identifier).allowed()) {
+					allowed.computeIfAbsent(identifier, (key) -> new LongAdder()).increment();
+				}
+			}, 200);
+			assertThat(allowed).hasSize(50);
+			assertThat(allowed.values()).allSatisfy((sum) -> assertThat(sum.sum()).isEqualTo(30));
+		}
 	}
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
 	void deniedRequestsUseNothingOfASharedQuota(Algorithm algorithm) throws Exception {
-		Policy each = new Policy("each", algorithm, List.of(new Limit(40, Limit.MAX_WINDOW)));
-		Policy total = new Policy("total", algorithm, List.of(new Limit(301, Limit.MAX_WINDOW)));
-		fromAllThreads((limiter, attempt) -> {
-			Identifier identifier = Identifier.user("user" + attempt % 10);
-			acquire(limiter, RateLimitRequest.of(Charge.of(each, identifier).withCost(2),
-					Charge.of(total, Identifier.GLOBAL).withCost(3)), identifier);
-		}, 50);
-		long sum = this.allowed.values().stream().mapToLong(LongAdder::sum).sum();
-		assertThat(sum).isEqualTo(100);
-		assertThat(this.limiters.get(0).peek(RateLimitRequest.of(total, Identifier.GLOBAL)).statuses())
-			.extracting(LimitStatus::remaining)
-			.containsExactly(1L);
-		this.allowed.forEach((identifier,
-				count) -> assertThat(this.limiters.get(1).peek(RateLimitRequest.of(each, identifier)).statuses())
-					.extracting(LimitStatus::remaining)
-					.containsExactly(40 - 2 * count.sum()));
-	}
-
-	@ParameterizedTest
-	@MethodSource("algorithms")
-	void deniedRequestsThatCountLetNobodyElseIn(Algorithm algorithm) throws Exception {
-		Identifier alice = Identifier.user("alice");
-		Policy policy = new Policy("api", algorithm, List.of(new Limit(100, Limit.MAX_WINDOW)), true);
-		fromAllThreads((limiter, attempt) -> acquire(limiter, RateLimitRequest.of(policy, alice), alice), 20);
-		assertThat(this.allowed.get(alice).sum()).isEqualTo(100);
+		assertThat(SharedQuota.use(algorithm, this.limiters)).isEqualTo(100);
 	}
 
 	@ParameterizedTest
@@ -96,10 +77,11 @@ class ConcurrencyIT {
 		Identifier alice = Identifier.user("alice");
 		Policy policy = new Policy("api", algorithm, List.of(new Limit(100, Limit.MAX_WINDOW)));
 		RateLimitRequest request = RateLimitRequest.of(policy, alice);
+		LongAdder allowed = new LongAdder();
 		LongAdder refunds = new LongAdder();
 		fromAllThreads((limiter, attempt) -> {
 			if (limiter.tryAcquire(request).allowed()) {
-				this.allowed.computeIfAbsent(alice, (key) -> new LongAdder()).increment();
+				allowed.increment();
 				if (attempt % 3 == 0) {
 					limiter.refund(request);
 					refunds.increment();
@@ -107,45 +89,11 @@ class ConcurrencyIT {
 			}
 		}, 50);
 		assertThat(this.limiters.get(0).peek(request).statuses()).extracting(LimitStatus::remaining)
-			.containsExactly(100 - this.allowed.get(alice).sum() + refunds.sum());
+			.containsExactly(100 - allowed.sum() + refunds.sum());
 	}
 
-	static Stream<Algorithm> buckets() {
-		return algorithms().filter((algorithm) -> algorithm.script().equals("bucket"));
-	}
-
-	/** They drain meanwhile. */
-	@ParameterizedTest
-	@MethodSource("buckets")
-	void bucketsAllowTheirSizeAndWhatDrains(Algorithm algorithm) throws Exception {
-		Identifier alice = Identifier.user("alice");
-		Policy policy = Policy.of("api", algorithm, Limit.parse("100/s"));
-		long start = serverMillis();
-		fromAllThreads((limiter, attempt) -> acquire(limiter, RateLimitRequest.of(policy, alice), alice), 200);
-		long millis = serverMillis() - start;
-		assertThat(this.allowed.get(alice).sum()).isBetween(100L, Math.min(3200, 100 + millis / 10 + 1));
-	}
-
-	private static long serverMillis() {
-		Object millis = TestRedis.client().eval("local t = redis.call('TIME') return t[1] * 1000 + t[2] / 1000");
-		return (Long) millis;
-	}
-
-	private void acquire(RateLimiter limiter, RateLimitRequest request, Identifier identifier) {
-		if (limiter.tryAcquire(request).allowed()) {
-			this.allowed.computeIfAbsent(identifier, (key) -> new LongAdder()).increment();
-		}
-	}
-
-	private void fromAllThreads(Task task, int attempts) throws Exception {
-		Threads.run(THREADS, attempts, (thread, attempt) -> task.run(this.limiters.get(thread % 2), attempt));
-	}
-
-	@FunctionalInterface
-	private interface Task {
-
-		void run(RateLimiter limiter, int attempt);
-
+	private void fromAllThreads(BiConsumer<RateLimiter, Integer> task, int attempts) throws Exception {
+		Threads.run(THREADS, attempts, (thread, attempt) -> task.accept(this.limiters.get(thread % 2), attempt));
 	}
 
 }

@@ -80,6 +80,8 @@ class DamagedStateIT {
 			assertThat(decision.statuses()).as("seed %d", seed)
 				.extracting(LimitStatus::remaining)
 				.containsExactly(algorithm.largestCost(policy.limits().get(0)));
+			this.limiter.tryAcquire(policy, ALICE);
+			assertThat(this.jedis.pttl(key(policy))).as("seed %d", seed).isPositive();
 			this.limiter.reset(policy, ALICE);
 		}
 	}
@@ -103,8 +105,12 @@ class DamagedStateIT {
 		}
 	}
 
+	private byte[] key(Policy policy) {
+		return new KeyNames(this.keyPrefix).key(ALICE, policy).getBytes(StandardCharsets.US_ASCII);
+	}
+
 	private void damage(Policy policy, Random random) {
-		byte[] key = new KeyNames(this.keyPrefix).key(ALICE, policy).getBytes(StandardCharsets.US_ASCII);
+		byte[] key = key(policy);
 		byte[] state = this.jedis.get(key);
 		if (state == null) {
 			return;

@@ -7,11 +7,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
-
 import javax.tools.ToolProvider;
 
 import io.github.ratelimit.test.JedisClients;
-import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
@@ -19,8 +17,6 @@ import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import redis.clients.jedis.Jedis;
-import redis.embedded.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -32,12 +28,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 @EnabledIf(value = "areNewClients", disabledReason = "The example needs RedisClient, which Jedis has had since 7.2")
 class DocumentedExampleIT {
 
-	private final int port = TestRedis.freePort();
-
 	@TempDir
 	private Path folder;
 
-	private RedisServer redis;
+	private OwnRedis redis;
 
 	static boolean areNewClients() {
 		return JedisClients.areNew();
@@ -45,12 +39,12 @@ class DocumentedExampleIT {
 
 	@BeforeEach
 	void start() {
-		this.redis = TestRedis.startServer(this.port);
+		this.redis = new OwnRedis();
 	}
 
 	@AfterEach
 	void stop() {
-		TestRedis.stop(this.redis);
+		this.redis.close();
 	}
 
 	@ParameterizedTest
@@ -63,9 +57,7 @@ class DocumentedExampleIT {
 			.run(null, null, null, "-proc:none", "-cp", path, "-d", this.folder.toString(), source.toString()))
 			.isZero();
 		assertThat(run(path + File.pathSeparator + this.folder)).doesNotContain("Not decided", "Exception");
-		try (Jedis jedis = new Jedis("127.0.0.1", this.port)) {
-			assertThat(jedis.dbSize()).isPositive();
-		}
+		assertThat(this.redis.jedis().dbSize()).isPositive();
 	}
 
 	/** Returns the last example of a page, with this server. */
@@ -78,8 +70,8 @@ class DocumentedExampleIT {
 				+ lines.stream()
 					.filter((line) -> !line.startsWith("import "))
 					.collect(Collectors.joining("\n"))
-					.replace("localhost:6379", "127.0.0.1:" + this.port)
-					.replace("\"localhost\", 6379", "\"127.0.0.1\", " + this.port)
+					.replace("localhost:6379", "127.0.0.1:" + this.redis.port())
+					.replace("\"localhost\", 6379", "\"127.0.0.1\", " + this.redis.port())
 				+ "\n} }\n";
 	}
 

@@ -7,10 +7,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
+import io.github.ratelimit.Block;
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.Penalty;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
@@ -64,6 +66,19 @@ class HashedIdentifiersIT {
 			assertThat(this.limiter.entries(log, ADDRESS)).isEmpty();
 			assertNothingShows(monitor);
 		}
+	}
+
+	@Test
+	void penaltyIsReportedAsItIsListed() {
+		List<Block> made = new ArrayList<>();
+		RedisRateLimiter listening = this.limiter.withPenaltyListener((block, shadow) -> made.add(block));
+		listening.countDenials(List.of(Charge.of(
+				Policy.of("login", new FixedWindow(), Limit.parse("1/d"))
+					.withPenalty(new Penalty(1, Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(1))),
+				ADDRESS)));
+		assertThat(made).extracting(Block::identifier).containsExactly(RedisRateLimiter.hashed(ADDRESS, SECRET));
+		assertThat(listening.blocks()).isEqualTo(made);
+		assertThat(listening.unblock(ADDRESS, "login")).isTrue();
 	}
 
 	@Test

@@ -10,7 +10,10 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FirstRequestWindow;
+import io.github.ratelimit.test.ClusterProxies;
 import io.github.ratelimit.test.FaultyProxy;
+import io.github.ratelimit.test.JedisClients;
+import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
@@ -19,6 +22,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.UnifiedJedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -65,6 +69,27 @@ class LostReplyIT {
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> call.accept(limiter, REQUEST));
 			assertThat(proxy.toLose()).isZero();
 			assertThat(limiter.peek(REQUEST).statuses().get(0).remaining()).isEqualTo(remaining);
+		}
+	}
+
+	/** Jedis itself would send it again, up to five times. */
+	@Test
+	void clientOfAClusterIsAskedOnce() {
+		TestCluster cluster = TestCluster.shared();
+		try (ClusterProxies proxies = new ClusterProxies(cluster);
+				UnifiedJedis jedis = JedisClients.ofCluster(cluster.addresses(), proxies.config())) {
+			RateLimiter limiter = RedisRateLimiter.of(
+					RedisConnections.client(jedis).timeBudget(TestRedis.PATIENCE).connections(1).build(),
+					this.keyPrefix);
+			// Otherwise it is that the script is not known that is lost.
+			limiter.tryAcquire(REQUEST);
+			limiter.peek(REQUEST);
+			FaultyProxy proxy = proxies.ofSlot(ClusterKeys.slot(Identifier.user("alice")));
+			proxy.lose(1);
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(REQUEST))
+				.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.NODE));
+			assertThat(proxy.toLose()).isZero();
+			assertThat(limiter.peek(REQUEST).statuses().get(0).remaining()).isEqualTo(98);
 		}
 	}
 

@@ -1,6 +1,5 @@
 package io.github.ratelimit.redis;
 
-import java.net.URI;
 import java.time.Duration;
 
 import io.github.ratelimit.Identifier;
@@ -24,7 +23,6 @@ import redis.clients.jedis.MultiDbConfig;
 import redis.clients.jedis.MultiDbConfig.CircuitBreakerConfig;
 import redis.clients.jedis.MultiDbConfig.DatabaseConfig;
 import redis.clients.jedis.UnifiedJedis;
-import redis.embedded.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -39,15 +37,11 @@ class MultiDbIT {
 	private static final RateLimitRequest REQUEST = RateLimitRequest
 		.of(Policy.of("api", new FixedWindow(), new Limit(100, Limit.MAX_WINDOW)), Identifier.user("alice"));
 
-	private final int firstPort = TestRedis.freePort();
+	private final OwnRedis first = new OwnRedis();
 
-	private final int secondPort = TestRedis.freePort();
+	private final OwnRedis second = new OwnRedis();
 
-	private RedisServer first;
-
-	private RedisServer second;
-
-	private FaultyProxy proxy;
+	private final FaultyProxy proxy = new FaultyProxy(this.first.uri());
 
 	private UnifiedJedis jedis;
 
@@ -55,14 +49,11 @@ class MultiDbIT {
 
 	@BeforeEach
 	void start() {
-		this.first = TestRedis.startServer(this.firstPort);
-		this.second = TestRedis.startServer(this.secondPort);
-		this.proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + this.firstPort));
 		connect(ConnectionPoolConfig.DEFAULT_MAX_TOTAL);
 	}
 
 	private void connect(int connections) {
-		this.jedis = Clients.connect(this.proxy.uri().getPort(), this.secondPort, connections);
+		this.jedis = Clients.connect(this.proxy.uri().getPort(), this.second.port(), connections);
 		this.limiter = RedisRateLimiter.of(RedisConnections.client(this.jedis).timeBudget(TestRedis.PATIENCE).build());
 	}
 
@@ -70,8 +61,8 @@ class MultiDbIT {
 	void stop() {
 		this.jedis.close();
 		this.proxy.close();
-		TestRedis.stop(this.first);
-		TestRedis.stop(this.second);
+		this.first.close();
+		this.second.close();
 	}
 
 	@Test
@@ -85,14 +76,14 @@ class MultiDbIT {
 		this.proxy.loseAfter(1);
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.limiter.tryAcquire(REQUEST));
 		assertThat(this.proxy.toLose()).isZero();
-		assertThat(remaining(this.firstPort)).isEqualTo(98);
-		assertThat(remaining(this.secondPort)).isEqualTo(100);
+		assertThat(remaining(this.first)).isEqualTo(98);
+		assertThat(remaining(this.second)).isEqualTo(100);
 	}
 
 	@Test
 	void secondServerCountsWhenTheFirstIsGone() {
 		this.limiter.tryAcquire(REQUEST);
-		TestRedis.stop(this.first);
+		this.first.close();
 		this.proxy.breakConnections();
 		long end = System.nanoTime() + Duration.ofSeconds(60).toNanos();
 		long counted = 0;
@@ -106,11 +97,11 @@ class MultiDbIT {
 				// The client has not gone on yet.
 			}
 		}
-		assertThat(remaining(this.secondPort)).isEqualTo(97);
+		assertThat(remaining(this.second)).isEqualTo(97);
 	}
 
-	private static long remaining(int port) {
-		try (RedisConnections redis = TestRedis.connections(URI.create("redis://127.0.0.1:" + port)).build()) {
+	private static long remaining(OwnRedis server) {
+		try (RedisConnections redis = server.connect("")) {
 			return RedisRateLimiter.of(redis).peek(REQUEST).statuses().get(0).remaining();
 		}
 	}

@@ -6,6 +6,9 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 
 import io.github.ratelimit.Block;
 import io.github.ratelimit.BlockList;
@@ -17,43 +20,183 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.RequestHistory;
 import io.github.ratelimit.test.ManualClock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One step of a random sequence: what is asked of a rate limiter, or what happens to the
  * time. Texts are short, because people read the sequence that a failure is shrunk to.
+ *
+ * @param policies whose counts are looked at or changed
+ * @param question what is asked at which time, of which the answer can be compared
+ * @param time sets the clock, given the last decision
+ * @param single how the same is asked in a batch
  */
-sealed interface Operation {
+record Operation(String text, List<Policy> policies, BiFunction<RateLimiter, Instant, Object> question,
+		BiConsumer<ManualClock, Decision> time, @Nullable Single single) {
 
 	/** The decision of an operation that comes to none. */
-	Decision NONE = new Decision(true, List.of());
+	static final Decision NONE = new Decision(true, List.of());
 
 	/**
-	 * Asks the rate limiter.
-	 * @return the decision, or whatever else can be compared
+	 * An operation of a script.
+	 *
+	 * @param decides whether it comes to a decision
 	 */
-	default Object ask(RateLimiter limiter) {
-		return NONE;
+	record Single(io.github.ratelimit.redis.script.Operation operation, RateLimitRequest request, boolean decides) {
 	}
 
-	/** Whose counts are looked at or changed. */
-	default List<Policy> policies() {
-		return List.of();
+	private static Operation of(String text, List<Policy> policies, Function<RateLimiter, Object> question) {
+		return new Operation(text, policies, (limiter, now) -> question.apply(limiter), (clock, last) -> {
+		}, null);
+	}
+
+	private static Operation of(String text, BiConsumer<ManualClock, Decision> time) {
+		return new Operation(text, List.of(), (limiter, now) -> NONE, time, null);
+	}
+
+	private static Operation of(String verb, RateLimitRequest request, Function<RateLimiter, Object> question) {
+		return of(verb + " " + text(request), request.charges().stream().map(Charge::policy).toList(), question);
+	}
+
+	private static Operation of(Policy policy, String text, Function<RateLimiter, Object> question) {
+		return of(text + " in " + policy.name() + policy.limits(), List.of(policy), question);
+	}
+
+	private Operation inBatch(io.github.ratelimit.redis.script.Operation operation, RateLimitRequest request,
+			boolean decides) {
+		return new Operation(this.text, this.policies, this.question, this.time,
+				new Single(operation, request, decides));
+	}
+
+	static Operation acquire(RateLimitRequest request) {
+		return of("acquire", request, (limiter) -> limiter.tryAcquire(request))
+			.inBatch(io.github.ratelimit.redis.script.Operation.ACQUIRE, request, true);
+	}
+
+	static Operation peek(RateLimitRequest request) {
+		return of("peek", request, (limiter) -> limiter.peek(request))
+			.inBatch(io.github.ratelimit.redis.script.Operation.PEEK, request, true);
+	}
+
+	static Operation refund(RateLimitRequest request) {
+		return of("refund", request, (limiter) -> {
+			limiter.refund(request);
+			return limiter.peek(request);
+		}).inBatch(io.github.ratelimit.redis.script.Operation.REFUND, request, false);
+	}
+
+	static Operation charge(RateLimitRequest request) {
+		return of("charge", request, (limiter) -> {
+			limiter.charge(request);
+			return limiter.peek(request);
+		}).inBatch(io.github.ratelimit.redis.script.Operation.CHARGE, request.withPossibleCosts(), false);
+	}
+
+	/** Gives back at once what was acquired, so that windows begin and are empty. */
+	static Operation undone(RateLimitRequest request) {
+		return of("acquire and refund", request, (limiter) -> {
+			Decision decision = limiter.tryAcquire(request);
+			limiter.refund(request);
+			return decision;
+		});
+	}
+
+	static Operation reserve(Policy policy, Identifier identifier, long cost) {
+		return of(policy, "reserve " + cost + " by " + identifier,
+				(limiter) -> limiter.reserve(policy, identifier, cost));
+	}
+
+	/** Cancels what was reserved some time ago, or what was not. */
+	static Operation cancel(Policy policy, Identifier identifier, long cost, Duration ago) {
+		return new Operation("cancel " + cost + " of " + policy.name() + " by " + identifier + " of " + ago + " ago",
+				List.of(policy), (limiter, now) -> {
+					limiter.cancel(policy, identifier, cost, now.minus(ago));
+					return limiter.peek(RateLimitRequest.of(policy, identifier));
+				}, (clock, last) -> {
+				}, null);
+	}
+
+	static Operation reset(Policy policy, Identifier identifier) {
+		return of(policy, "reset " + identifier, (limiter) -> {
+			limiter.reset(policy, identifier);
+			return NONE;
+		});
+	}
+
+	/** Reads back what the algorithm remembers: requests, windows or neither. */
+	static Operation history(Policy policy, Identifier identifier) {
+		return of(policy, "read history of " + identifier, (limiter) -> {
+			RequestHistory history = (RequestHistory) limiter;
+			if (policy.algorithm().keepsEntries()) {
+				return history.entries(policy, identifier);
+			}
+			return policy.algorithm().keepsWindows() ? history.series(policy, identifier) : NONE;
+		});
+	}
+
+	/** Counts denials by something before the limiter. */
+	static Operation countDenials(Charge denials) {
+		return of("count denials: " + text(denials), List.of(denials.policy()), (limiter) -> {
+			limiter.countDenials(List.of(denials));
+			return NONE;
+		});
+	}
+
+	/** Blocks an identifier in one policy, or in all where its name is empty. */
+	static Operation block(Identifier identifier, String policy, Duration time) {
+		return of("block " + identifier + " in '" + policy + "' for " + time, List.of(),
+				(limiter) -> ((BlockList) limiter).block(identifier, policy.isEmpty() ? null : policy, time,
+						"for " + time));
+	}
+
+	/** Ends a block in one policy, or that in all where its name is empty. */
+	static Operation unblock(Identifier identifier, String policy) {
+		return of("unblock " + identifier + " in '" + policy + "'", List.of(),
+				(limiter) -> ((BlockList) limiter).unblock(identifier, policy.isEmpty() ? null : policy));
+	}
+
+	/** Lists the blocks; those that end at the same time are in no order. */
+	static Operation listBlocks() {
+		return of("list blocks", List.of(), (limiter) -> {
+			List<Block> blocks = ((BlockList) limiter).blocks();
+			return List.of(blocks.stream().map(Block::until).toList(), blocks.size(), Set.copyOf(blocks));
+		});
+	}
+
+	/** The clock goes on, or is set back. */
+	static Operation advance(Duration time) {
+		return of("advance " + time, (clock, last) -> clock.advance(time));
+	}
+
+	/** The clock goes on to the end of an aligned window, or a little beside it. */
+	static Operation advanceToEdge(Duration window, long microsBeside) {
+		return of("advance to edge of " + window + " and " + microsBeside + " us", (clock, last) -> {
+			long now = ChronoUnit.MICROS.between(Instant.EPOCH, clock.instant());
+			long micros = window.toNanos() / 1000;
+			clock.advance(Duration.of(micros - now % micros + microsBeside, ChronoUnit.MICROS));
+		});
 	}
 
 	/**
-	 * Sets the clock.
-	 * @param last the last decision
+	 * The clock goes on to when the last request may be tried again, or a little beside
+	 * it.
 	 */
-	default void pass(ManualClock clock, Decision last) {
+	static Operation awaitRetry(long microsBeside) {
+		return of("await retry and " + microsBeside + " us", (clock, last) -> last.retryAfter()
+			.ifPresent((wait) -> clock.advance(wait.plus(microsBeside, ChronoUnit.MICROS))));
+	}
+
+	Object ask(RateLimiter limiter, ManualClock clock) {
+		return this.question.apply(limiter, clock.instant());
+	}
+
+	void pass(ManualClock clock, Decision last) {
+		this.time.accept(clock, last);
 	}
 
 	/** The answer, if it is a decision. */
 	static Optional<Decision> decision(Object answer) {
 		return (answer instanceof Decision decision && decision != NONE) ? Optional.of(decision) : Optional.empty();
-	}
-
-	private static List<Policy> policies(RateLimitRequest request) {
-		return request.charges().stream().map(Charge::policy).toList();
 	}
 
 	private static String text(RateLimitRequest request) {
@@ -67,330 +210,9 @@ sealed interface Operation {
 				+ charge.policy().limits() + " by " + charge.identifiers();
 	}
 
-	record Acquire(RateLimitRequest request) implements Operation {
-
-		@Override
-		public Decision ask(RateLimiter limiter) {
-			return limiter.tryAcquire(this.request);
-		}
-
-		@Override
-		public List<Policy> policies() {
-			return Operation.policies(this.request);
-		}
-
-		@Override
-		public String toString() {
-			return "acquire " + text(this.request);
-		}
-
-	}
-
-	record Peek(RateLimitRequest request) implements Operation {
-
-		@Override
-		public Decision ask(RateLimiter limiter) {
-			return limiter.peek(this.request);
-		}
-
-		@Override
-		public List<Policy> policies() {
-			return Operation.policies(this.request);
-		}
-
-		@Override
-		public String toString() {
-			return "peek " + text(this.request);
-		}
-
-	}
-
-	record Refund(RateLimitRequest request) implements Operation {
-
-		@Override
-		public Decision ask(RateLimiter limiter) {
-			limiter.refund(this.request);
-			return limiter.peek(this.request);
-		}
-
-		@Override
-		public List<Policy> policies() {
-			return Operation.policies(this.request);
-		}
-
-		@Override
-		public String toString() {
-			return "refund " + text(this.request);
-		}
-
-	}
-
-	/** Gives back at once what was acquired, so that windows begin and are empty. */
-	record Undone(RateLimitRequest request) implements Operation {
-
-		@Override
-		public Decision ask(RateLimiter limiter) {
-			Decision decision = limiter.tryAcquire(this.request);
-			limiter.refund(this.request);
-			return decision;
-		}
-
-		@Override
-		public List<Policy> policies() {
-			return Operation.policies(this.request);
-		}
-
-		@Override
-		public String toString() {
-			return "acquire and refund " + text(this.request);
-		}
-
-	}
-
-	record Charged(RateLimitRequest request) implements Operation {
-
-		@Override
-		public Decision ask(RateLimiter limiter) {
-			limiter.charge(this.request);
-			return limiter.peek(this.request);
-		}
-
-		@Override
-		public List<Policy> policies() {
-			return Operation.policies(this.request);
-		}
-
-		@Override
-		public String toString() {
-			return "charge " + text(this.request);
-		}
-
-	}
-
-	record Reserved(Policy policy, Identifier identifier, long cost) implements Operation {
-
-		@Override
-		public Object ask(RateLimiter limiter) {
-			return limiter.reserve(this.policy, this.identifier, this.cost);
-		}
-
-		@Override
-		public List<Policy> policies() {
-			return List.of(this.policy);
-		}
-
-		@Override
-		public String toString() {
-			return "reserve " + this.cost + " of " + this.policy.name() + this.policy.limits() + " by "
-					+ this.identifier;
-		}
-
-	}
-
-	/** Cancels what was reserved some time ago, or what was not. */
-	final class Cancelled implements Operation {
-
-		private final Policy policy;
-
-		private final Identifier identifier;
-
-		private final long cost;
-
-		private final Duration ago;
-
-		private Instant since = Instant.EPOCH;
-
-		Cancelled(Policy policy, Identifier identifier, long cost, Duration ago) {
-			this.policy = policy;
-			this.identifier = identifier;
-			this.cost = cost;
-			this.ago = ago;
-		}
-
-		@Override
-		public void pass(ManualClock clock, Decision last) {
-			this.since = clock.instant().minus(this.ago);
-		}
-
-		@Override
-		public Object ask(RateLimiter limiter) {
-			limiter.cancel(this.policy, this.identifier, this.cost, this.since);
-			return limiter.peek(RateLimitRequest.of(this.policy, this.identifier));
-		}
-
-		@Override
-		public List<Policy> policies() {
-			return List.of(this.policy);
-		}
-
-		@Override
-		public String toString() {
-			return "cancel " + this.cost + " of " + this.policy.name() + this.policy.limits() + " by " + this.identifier
-					+ " of " + this.ago + " ago";
-		}
-
-	}
-
-	record Reset(Policy policy, Identifier identifier) implements Operation {
-
-		@Override
-		public Decision ask(RateLimiter limiter) {
-			limiter.reset(this.policy, this.identifier);
-			return NONE;
-		}
-
-		@Override
-		public List<Policy> policies() {
-			return List.of(this.policy);
-		}
-
-		@Override
-		public String toString() {
-			return "reset " + this.policy.name() + " of " + this.identifier;
-		}
-
-	}
-
-	/** Reads back what the algorithm remembers: requests, windows or neither. */
-	record ReadHistory(Policy policy, Identifier identifier) implements Operation {
-
-		@Override
-		public Object ask(RateLimiter limiter) {
-			RequestHistory history = (RequestHistory) limiter;
-			if (this.policy.algorithm().keepsEntries()) {
-				return history.entries(this.policy, this.identifier);
-			}
-			return this.policy.algorithm().keepsWindows() ? history.series(this.policy, this.identifier) : NONE;
-		}
-
-		@Override
-		public List<Policy> policies() {
-			return List.of(this.policy);
-		}
-
-		@Override
-		public String toString() {
-			return "read history of " + this.identifier + " in " + this.policy.name() + this.policy.limits();
-		}
-
-	}
-
-	/** Counts denials by something before the limiter. */
-	record CountDenials(Charge denials) implements Operation {
-
-		@Override
-		public Object ask(RateLimiter limiter) {
-			limiter.countDenials(List.of(this.denials));
-			return NONE;
-		}
-
-		@Override
-		public List<Policy> policies() {
-			return List.of(this.denials.policy());
-		}
-
-		@Override
-		public String toString() {
-			return "count denials: " + text(this.denials);
-		}
-
-	}
-
-	/** Blocks an identifier in one policy, or in all where its name is empty. */
-	record BlockFor(Identifier identifier, String policy, Duration time) implements Operation {
-
-		@Override
-		public Object ask(RateLimiter limiter) {
-			return ((BlockList) limiter).block(this.identifier, this.policy.isEmpty() ? null : this.policy, this.time,
-					"for " + this.time);
-		}
-
-		@Override
-		public String toString() {
-			return "block " + this.identifier + " in '" + this.policy + "' for " + this.time;
-		}
-
-	}
-
-	/** Ends a block in one policy, or that in all where its name is empty. */
-	record Unblock(Identifier identifier, String policy) implements Operation {
-
-		@Override
-		public Object ask(RateLimiter limiter) {
-			return ((BlockList) limiter).unblock(this.identifier, this.policy.isEmpty() ? null : this.policy);
-		}
-
-		@Override
-		public String toString() {
-			return "unblock " + this.identifier + " in '" + this.policy + "'";
-		}
-
-	}
-
-	/** Lists the blocks; those that end at the same time are in no order. */
-	record ListBlocks() implements Operation {
-
-		@Override
-		public Object ask(RateLimiter limiter) {
-			List<Block> blocks = ((BlockList) limiter).blocks();
-			return List.of(blocks.stream().map(Block::until).toList(), blocks.size(), Set.copyOf(blocks));
-		}
-
-		@Override
-		public String toString() {
-			return "list blocks";
-		}
-
-	}
-
-	/** The clock goes on, or is set back. */
-	record Advance(Duration time) implements Operation {
-
-		@Override
-		public void pass(ManualClock clock, Decision last) {
-			clock.advance(this.time);
-		}
-
-		@Override
-		public String toString() {
-			return "advance " + this.time;
-		}
-
-	}
-
-	/** The clock goes on to the end of an aligned window, or a little beside it. */
-	record AdvanceToEdge(Duration window, long microsBeside) implements Operation {
-
-		@Override
-		public void pass(ManualClock clock, Decision last) {
-			long now = ChronoUnit.MICROS.between(Instant.EPOCH, clock.instant());
-			long micros = this.window.toNanos() / 1000;
-			clock.advance(Duration.of(micros - now % micros + this.microsBeside, ChronoUnit.MICROS));
-		}
-
-		@Override
-		public String toString() {
-			return "advance to edge of " + this.window + " and " + this.microsBeside + " us";
-		}
-
-	}
-
-	/**
-	 * The clock goes on to when the last request may be tried again, or a little beside
-	 * it.
-	 */
-	record AwaitRetry(long microsBeside) implements Operation {
-
-		@Override
-		public void pass(ManualClock clock, Decision last) {
-			last.retryAfter().ifPresent((wait) -> clock.advance(wait.plus(this.microsBeside, ChronoUnit.MICROS)));
-		}
-
-		@Override
-		public String toString() {
-			return "await retry and " + this.microsBeside + " us";
-		}
-
+	@Override
+	public String toString() {
+		return this.text;
 	}
 
 }

@@ -137,14 +137,14 @@ final class OperationSequences {
 
 	private static Arbitrary<List<Operation>> sequences(List<RateLimitRequest> forms, boolean inCluster) {
 		return listOf(MOST_OPERATIONS, Arbitraries.frequencyOf(Tuple.of(15, counts(forms, inCluster)),
-				Tuple.of(4, times(inCluster)), Tuple.of(5, waits(inCluster ? 0 : -1))));
+				Tuple.of(4, times(inCluster).map(Operation::advance)), Tuple.of(5, waits(inCluster ? 0 : -1))));
 	}
 
 	/** Requests that are made at once, many of them in one form, and times in between. */
 	static Arbitrary<List<List<List<Operation>>>> batches() {
 		return Arbitraries.of(POLICIES).set().ofMinSize(1).ofMaxSize(3).flatMap((policies) -> {
 			Arbitrary<List<RateLimitRequest>> forms = forms(List.copyOf(policies)).list().ofMinSize(1).ofMaxSize(3);
-			Arbitrary<List<Operation>> time = times(false).map(List::of);
+			Arbitrary<List<Operation>> time = times(false).map(Operation::advance).map(List::of);
 			return forms.flatMap((some) -> listOf(MOST_SEQUENCES_OF_BATCHES, listOf(MOST_BATCHES, Arbitraries
 				.frequencyOf(Tuple.of(3, together(some).list().ofMinSize(1).ofMaxSize(12)), Tuple.of(2, time)))));
 		}).withoutEdgeCases();
@@ -152,9 +152,9 @@ final class OperationSequences {
 
 	private static Arbitrary<Operation> together(List<RateLimitRequest> forms) {
 		Arbitrary<RateLimitRequest> requests = requests(forms, false);
-		return Arbitraries.frequencyOf(Tuple.of(8, requests.map(Operation.Acquire::new)),
-				Tuple.of(1, requests.map(Operation.Peek::new)), Tuple.of(1, requests.map(Operation.Refund::new)),
-				Tuple.of(1, requests.map(Operation.Charged::new)));
+		return Arbitraries.frequencyOf(Tuple.of(8, requests.map(Operation::acquire)),
+				Tuple.of(1, requests.map(Operation::peek)), Tuple.of(1, requests.map(Operation::refund)),
+				Tuple.of(1, requests.map(Operation::charge)));
 	}
 
 	/** Two of three policies have a penalty, every other one of them in shadow mode. */
@@ -178,7 +178,7 @@ final class OperationSequences {
 			.between(1_000, 20_000_000)
 			.map((micros) -> Duration.of(micros, ChronoUnit.MICROS));
 		return sequencesWithBlocks(counts(forms, inCluster), policies(forms), lengths,
-				Arbitraries.frequencyOf(Tuple.of(3, times(true)), Tuple.of(4, waits(0))));
+				Arbitraries.frequencyOf(Tuple.of(3, times(true).map(Operation::advance)), Tuple.of(4, waits(0))));
 	}
 
 	/**
@@ -186,8 +186,8 @@ final class OperationSequences {
 	 */
 	private static Arbitrary<List<Operation>> sequencesWithLastingBlocks(List<RateLimitRequest> forms) {
 		Arbitrary<Duration> lengths = Arbitraries.longs().between(3000, 3650).map(Duration::ofDays);
-		Arbitrary<Operation> times = times(false)
-			.filter((operation) -> ((Operation.Advance) operation).time().compareTo(Duration.ofDays(30)) < 0);
+		Arbitrary<Operation> times = times(false).filter((time) -> time.compareTo(Duration.ofDays(30)) < 0)
+			.map(Operation::advance);
 		return sequencesWithBlocks(counts(forms, false), policies(forms), lengths,
 				Arbitraries.frequencyOf(Tuple.of(5, times), Tuple.of(2, edges(-1))));
 	}
@@ -197,16 +197,16 @@ final class OperationSequences {
 		Arbitrary<String> names = Arbitraries.frequencyOf(Tuple.of(1, Arbitraries.just("")),
 				Tuple.of(2, Arbitraries.of(policies).map(Policy::name)));
 		Arbitrary<Identifier> identifiers = Arbitraries.of(IDENTIFIERS);
-		Arbitrary<Operation> blocks = Combinators.combine(identifiers, names, lengths).as(Operation.BlockFor::new);
+		Arbitrary<Operation> blocks = Combinators.combine(identifiers, names, lengths).as(Operation::block);
 		Arbitrary<Operation> denials = Combinators
 			.combine(Arbitraries.of(policies), identifiers, Arbitraries.longs().between(1, 3))
-			.as((policy, identifier,
-					number) -> new Operation.CountDenials(new Charge(policy, List.of(identifier), number)));
-		Arbitrary<Operation> unblocks = Combinators.combine(identifiers, names).as(Operation.Unblock::new);
+			.as((policy, identifier, number) -> Operation
+				.countDenials(new Charge(policy, List.of(identifier), number)));
+		Arbitrary<Operation> unblocks = Combinators.combine(identifiers, names).as(Operation::unblock);
 		return listOf(MOST_OPERATIONS,
 				Arbitraries.frequencyOf(Tuple.of(12, counts), Tuple.of(7, times), Tuple.of(4, blocks),
 						Tuple.of(2, unblocks), Tuple.of(1, denials),
-						Tuple.of(2, Arbitraries.create(Operation.ListBlocks::new))));
+						Tuple.of(2, Arbitraries.create(Operation::listBlocks))));
 	}
 
 	private static <T> Arbitrary<List<T>> listOf(int most, Arbitrary<T> elements) {
@@ -220,14 +220,13 @@ final class OperationSequences {
 		List<Policy> remembered = policies.stream()
 			.filter((policy) -> policy.algorithm().keepsEntries() || policy.algorithm().keepsWindows())
 			.toList();
-		return Arbitraries.frequencyOf(Tuple.of(10, requests.map(Operation.Acquire::new)),
-				Tuple.of(2, leases(policies)), Tuple.of(1, requests.map(Operation.Peek::new)),
-				Tuple.of(2, requests.map(Operation.Refund::new)), Tuple.of(1, requests.map(Operation.Undone::new)),
-				Tuple.of(1, requests.map(Operation.Charged::new)),
-				Tuple.of(1, Combinators.combine(Arbitraries.of(policies), identifiers).as(Operation.Reset::new)),
+		return Arbitraries.frequencyOf(Tuple.of(10, requests.map(Operation::acquire)), Tuple.of(2, leases(policies)),
+				Tuple.of(1, requests.map(Operation::peek)), Tuple.of(2, requests.map(Operation::refund)),
+				Tuple.of(1, requests.map(Operation::undone)), Tuple.of(1, requests.map(Operation::charge)),
+				Tuple.of(1, Combinators.combine(Arbitraries.of(policies), identifiers).as(Operation::reset)),
 				Tuple.of(1,
 						Combinators.combine(Arbitraries.of(remembered.isEmpty() ? policies : remembered), identifiers)
-							.as(Operation.ReadHistory::new)));
+							.as(Operation::history)));
 	}
 
 	/** What leases need: taking in advance, and giving back, perhaps late. */
@@ -236,16 +235,15 @@ final class OperationSequences {
 			.filter((policy) -> policy.algorithm().supportsLeases() && !policy.countDenied())
 			.toList();
 		if (leased.isEmpty()) {
-			return Arbitraries.just(new Operation.Advance(Duration.ZERO));
+			return Arbitraries.just(Operation.advance(Duration.ZERO));
 		}
 		Arbitrary<Identifier> identifiers = Arbitraries.of(IDENTIFIERS);
 		Arbitrary<Long> costs = Arbitraries.longs().between(1, 6);
 		Arbitrary<Duration> ago = Arbitraries
 			.oneOf(WINDOWS.stream().map((window) -> Arbitraries.longs().between(0, window.toNanos() / 1000)).toList())
 			.map((micros) -> Duration.of(micros, ChronoUnit.MICROS));
-		return Arbitraries.oneOf(
-				Combinators.combine(Arbitraries.of(leased), identifiers, costs).as(Operation.Reserved::new),
-				Combinators.combine(Arbitraries.of(leased), identifiers, costs, ago).as(Operation.Cancelled::new));
+		return Arbitraries.oneOf(Combinators.combine(Arbitraries.of(leased), identifiers, costs).as(Operation::reserve),
+				Combinators.combine(Arbitraries.of(leased), identifiers, costs, ago).as(Operation::cancel));
 	}
 
 	private static List<Policy> policies(List<RateLimitRequest> forms) {
@@ -255,12 +253,12 @@ final class OperationSequences {
 	/** To the end of an aligned window, or until the last request may be tried again. */
 	private static Arbitrary<Operation> waits(long least) {
 		return Arbitraries.frequencyOf(Tuple.of(2, edges(least)),
-				Tuple.of(3, Arbitraries.longs().between(least, 1).map(Operation.AwaitRetry::new)));
+				Tuple.of(3, Arbitraries.longs().between(least, 1).map(Operation::awaitRetry)));
 	}
 
 	private static Arbitrary<Operation> edges(long least) {
 		return Combinators.combine(Arbitraries.of(WINDOWS), Arbitraries.longs().between(least, 1))
-			.as(Operation.AdvanceToEdge::new);
+			.as(Operation::advanceToEdge);
 	}
 
 	private static Arbitrary<RateLimitRequest> forms(List<Policy> policies) {
@@ -339,7 +337,7 @@ final class OperationSequences {
 						(quota) -> Limit.MAX_QUOTA + 2, (quota) -> Long.MAX_VALUE)));
 	}
 
-	private static Arbitrary<Operation> times(boolean onlyOn) {
+	private static Arbitrary<Duration> times(boolean onlyOn) {
 		Duration micro = Duration.of(1, ChronoUnit.MICROS);
 		Stream<Duration> edges = WINDOWS.stream()
 			.flatMap((window) -> Stream.of(window, window.plus(micro), window.minus(micro), window.multipliedBy(2)));
@@ -350,10 +348,8 @@ final class OperationSequences {
 			.map((micros) -> Duration.of(micros, ChronoUnit.MICROS));
 		Arbitrary<Duration> on = Arbitraries.frequencyOf(Tuple.of(2, Arbitraries.of(Duration.ZERO, micro)),
 				Tuple.of(3, Arbitraries.of(edges.toList())), Tuple.of(3, upToTwoWindows));
-		Arbitrary<Duration> times = onlyOn ? on
-				: Arbitraries.frequencyOf(Tuple.of(8, on), Tuple.of(2, Arbitraries.of(back.toList())),
-						Tuple.of(1, Arbitraries.of(micro.negated(), Duration.ofDays(-40), Duration.ofDays(400))));
-		return times.map(Operation.Advance::new);
+		return onlyOn ? on : Arbitraries.frequencyOf(Tuple.of(8, on), Tuple.of(2, Arbitraries.of(back.toList())),
+				Tuple.of(1, Arbitraries.of(micro.negated(), Duration.ofDays(-40), Duration.ofDays(400))));
 	}
 
 }

@@ -42,7 +42,8 @@ class ParkedCallersIT {
 
 	private static final Duration LONG = Duration.ofSeconds(60);
 
-	private static final Policy POLICY = Policy.of("api", new FixedWindow(), Limit.parse("100/d"));
+	private static final Policy POLICY = Policy.of("api", new FixedWindow(), Limit.parse("100/d"))
+		.withLease(Duration.ofMinutes(1));
 
 	private static final RateLimitRequest REQUEST = RateLimitRequest.of(POLICY, Identifier.user("alice"));
 
@@ -51,7 +52,9 @@ class ParkedCallersIT {
 				Named.of("plain commands", (redis) -> PipelineRateLimiter.of(redis, TestRedis.newKeyPrefix())),
 				Named.of("denial cache", (redis) -> new DenialCache(Duration.ofMinutes(1), 1000).cache(scripts(redis))),
 				Named.of("outages", (redis) -> new OutageRateLimiter(scripts(redis), (policy) -> OnStoreFailure.DENY,
-						new LocalRateLimiter(new MemoryRateLimiter(InstantSource.system())), (failure) -> true)));
+						new LocalRateLimiter(new MemoryRateLimiter(InstantSource.system())), (failure) -> true)),
+				// It asks for the next part of the quota.
+				Named.of("leases", (redis) -> new LeasedRateLimiter(scripts(redis))));
 	}
 
 	private static RateLimiter scripts(RedisConnections redis) {
@@ -65,18 +68,6 @@ class ParkedCallersIT {
 				RedisConnections redis = TestRedis.connections(proxy.uri()).timeBudget(LONG).build()) {
 			RateLimiter limiter = limiters.apply(redis);
 			assertHoldsNoMonitor(() -> limiter.tryAcquire(REQUEST), proxy);
-		}
-	}
-
-	/** It asks for the next part of the quota. */
-	@Test
-	void callerThatLeasesHoldsNoMonitor() throws Exception {
-		RateLimitRequest request = RateLimitRequest.of(POLICY.withLease(Duration.ofMinutes(1)),
-				Identifier.user("alice"));
-		try (FaultyProxy proxy = new FaultyProxy(TestRedis.uri());
-				RedisConnections redis = TestRedis.connections(proxy.uri()).timeBudget(LONG).build();
-				LeasedRateLimiter limiter = new LeasedRateLimiter(scripts(redis))) {
-			assertHoldsNoMonitor(() -> limiter.tryAcquire(request), proxy);
 		}
 	}
 

@@ -1,6 +1,5 @@
 package io.github.ratelimit.redis;
 
-import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -17,14 +16,12 @@ import io.github.ratelimit.Penalty;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.redis.script.KeyNames;
-import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.TestRedis;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.UnifiedJedis;
-import redis.embedded.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -49,19 +46,6 @@ class PenaltyIT {
 	private final String denials = this.keyPrefix + ":{user:alice}:login:~denials";
 
 	private final RedisRateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
-
-	@Test
-	void allowedRequestWritesOnlyItsCount() throws InterruptedException {
-		this.limiter.tryAcquire(Policy.of("other", new FixedWindow(), Limit.parse("1/d")), ALICE);
-		try (RedisMonitor monitor = RedisMonitor.start(this.keyPrefix)) {
-			this.limiter.tryAcquire(LOGIN, ALICE);
-			this.limiter.tryAcquire(LOGIN, Identifier.user("bob"));
-			assertThat(monitor.executed()).filteredOn((command) -> command.script())
-				.extracting((command) -> command.words().get(0))
-				.containsExactly("TIME", "MGET", "SET", "TIME", "MGET", "SET");
-		}
-		assertThat(this.jedis.exists(this.denials)).isFalse();
-	}
 
 	@Test
 	void keysLiveAsLongAsTheyMatter() {
@@ -107,18 +91,6 @@ class PenaltyIT {
 		assertThat(this.limiter.tryAcquire(LOGIN, ALICE).blockedFor()).isPositive();
 	}
 
-	@Test
-	void instancesCountTogether() {
-		try (RedisConnections other = TestRedis.connections(TestRedis.uri()).build()) {
-			RedisRateLimiter second = RedisRateLimiter.of(other, this.keyPrefix);
-			deny(this.limiter, 2);
-			Block block = deny(second, 1);
-			assertThat(this.limiter.blocks()).containsExactly(block);
-			assertThat(second.blocks()).containsExactly(block);
-			assertThat(this.limiter.tryAcquire(LOGIN, ALICE).blockedFor()).isPositive();
-		}
-	}
-
 	/** As when the process died before it entered the block. */
 	@Test
 	void blockThatIsNotListedHoldsAndCanBeEnded() {
@@ -155,34 +127,18 @@ class PenaltyIT {
 
 	@Test
 	void fullServerStillDenies() {
-		int port = TestRedis.freePort();
-		URI uri = URI.create("redis://127.0.0.1:" + port);
-		RedisServer server = TestRedis.startServer(port);
-		try (UnifiedJedis admin = JedisClients.create(uri);
-				RedisConnections redis = TestRedis.connections(uri).build()) {
+		try (OwnRedis server = new OwnRedis(); RedisConnections redis = server.connect("")) {
 			RedisRateLimiter full = RedisRateLimiter.of(redis, this.keyPrefix);
 			deny(full, 1);
-			admin.configSet("maxmemory", "1");
+			server.jedis().configSet("maxmemory", "1");
 			for (int i = 0; i < 9; i++) {
 				Decision denied = full.tryAcquire(LOGIN, ALICE);
 				assertThat(denied.allowed()).isFalse();
 				assertThat(denied.blockedFor()).isNull();
 			}
-			admin.configSet("maxmemory", "0");
+			server.jedis().configSet("maxmemory", "0");
 			assertThat(deny(full, 2)).isNotNull();
 		}
-		finally {
-			TestRedis.stop(server);
-		}
-	}
-
-	@Test
-	void hashedIdentifierIsReportedAsItIsListed() {
-		RedisRateLimiter hashing = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix, "the-secret");
-		Block block = deny(hashing, 3);
-		assertThat(block.identifier()).isEqualTo(RedisRateLimiter.hashed(ALICE, "the-secret"));
-		assertThat(hashing.blocks()).containsExactly(block);
-		assertThat(hashing.unblock(ALICE, "login")).isTrue();
 	}
 
 	/**

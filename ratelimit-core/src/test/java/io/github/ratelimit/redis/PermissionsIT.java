@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Identifier;
@@ -17,18 +18,25 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.Algorithms;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.test.TestCluster;
+import io.github.ratelimit.test.TestCluster.Node;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.ClientSetInfoConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.JedisClientConfig;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * What a user of Redis must be allowed to do: exactly what the documentation says.
@@ -115,9 +123,6 @@ class PermissionsIT {
 	@EnumSource
 	void userOfDocumentationIsEnough(Store store) throws IOException {
 		List<String> commands = commands(store);
-		if (store == Store.SCRIPTS) {
-			fillLog();
-		}
 		String user = user(commands);
 		try (RedisConnections redis = connect(user)) {
 			this.admin.scriptFlush();
@@ -130,9 +135,6 @@ class PermissionsIT {
 	@EnumSource
 	void userOfDocumentationMayDoNothingElse(Store store) throws IOException {
 		List<String> commands = commands(store);
-		if (store == Store.SCRIPTS) {
-			fillLog();
-		}
 		for (String command : commands) {
 			// Idle connections are asked whether they live, by the pool of Jedis.
 			if (!command.equals("+ping")) {
@@ -145,6 +147,42 @@ class PermissionsIT {
 					.containsExactly(withoutSubcommand(command.substring(1)));
 			}
 		}
+	}
+
+	@Test
+	void userOfDocumentationIsEnoughInACluster() throws IOException {
+		assertThat(Files.readString(PAGE).replace('\n', ' ')).contains("in a cluster `+cluster|slots` and `+asking`");
+		TestCluster cluster = TestCluster.shared();
+		List<String> rules = rules(commands(Store.SCRIPTS));
+		Policy policy = Policy.of("new", new FixedWindow(), Limit.parse("3/d"));
+		Identifier alice = Identifier.user("alice");
+		int slot = ClusterKeys.slot(alice);
+		Node from = cluster.master(slot);
+		Node to = cluster.otherMasters(slot).get(0);
+		String user = "user-" + this.keyPrefix;
+		cluster.nodes().forEach((node) -> node.admin().aclSetUser(user, rules.toArray(String[]::new)));
+		try (RedisConnections redis = cluster.connections().config(config(user)).build()) {
+			// Who may not read the slots can do nothing.
+			assertThatExceptionOfType(StoreException.class)
+				.isThrownBy(() -> RedisRateLimiter.of(redis, this.keyPrefix).tryAcquire(policy, alice));
+		}
+		cluster.nodes().forEach((node) -> {
+			node.admin().aclSetUser(user, "+cluster|slots", "+asking");
+			node.admin().aclLogReset();
+		});
+		try (RedisConnections redis = cluster.connections().config(config(user)).build()) {
+			Store.SCRIPTS.operations(redis, this.keyPrefix).forEach(Runnable::run);
+			TestCluster.beginToMove(slot, from, to);
+			try {
+				assertThat(RedisRateLimiter.of(redis, this.keyPrefix).tryAcquire(policy, alice).allowed()).isTrue();
+			}
+			finally {
+				cluster.endMove(slot, from, to);
+			}
+		}
+		assertThat(cluster.nodes()).allSatisfy(
+				(node) -> assertThat(node.admin().aclLog()).noneMatch((entry) -> entry.getUsername().equals(user)));
+		cluster.nodes().forEach((node) -> node.admin().aclDelUser(user));
 	}
 
 	/** Not every refusal is one of the operation: some only clean up. */
@@ -170,7 +208,8 @@ class PermissionsIT {
 		return command.replaceFirst("\\|.*", "");
 	}
 
-	private void fillLog() {
+	@BeforeEach
+	void fillLog() {
 		RateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
 		for (int i = 0; i < LARGE; i++) {
 			limiter.tryAcquire(large(), Identifier.GLOBAL);
@@ -181,24 +220,28 @@ class PermissionsIT {
 	private String user(List<String> commands) {
 		String user = "user-" + this.keyPrefix + "-" + this.users.size();
 		this.users.add(user);
-		List<String> rules = new ArrayList<>(List.of("on", ">secret", "~" + this.keyPrefix + ":*"));
-		rules.addAll(commands);
-		this.admin.aclSetUser(user, rules.toArray(String[]::new));
+		this.admin.aclSetUser(user, rules(commands).toArray(String[]::new));
 		return user;
 	}
 
-	private static RedisConnections connect(String user) {
-		return TestRedis.connections(TestRedis.uri())
-			.config(DefaultJedisClientConfig.builder()
-				.user(user)
-				.password("secret")
-				.clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
-				.build())
+	private List<String> rules(List<String> commands) {
+		return Stream.concat(Stream.of("on", ">secret", "~" + this.keyPrefix + ":*"), commands.stream()).toList();
+	}
+
+	private static JedisClientConfig config(String user) {
+		return DefaultJedisClientConfig.builder()
+			.user(user)
+			.password("secret")
+			.clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
 			.build();
 	}
 
+	private static RedisConnections connect(String user) {
+		return TestRedis.connections(TestRedis.uri()).config(config(user)).build();
+	}
+
 	/** What the documentation allows a user of a store. */
-	static List<String> commands(Store store) throws IOException {
+	private static List<String> commands(Store store) throws IOException {
 		List<List<String>> lines = Files.readAllLines(PAGE)
 			.stream()
 			.map((line) -> Arrays.asList(line.split(" ")))

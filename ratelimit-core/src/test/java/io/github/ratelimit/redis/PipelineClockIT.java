@@ -77,24 +77,6 @@ class PipelineClockIT {
 		return Instant.parse("2026-03-01T" + time + "Z");
 	}
 
-	/** The first request after that begins the window again. */
-	@ParameterizedTest
-	@MethodSource("setBack")
-	void firstRequestWindowLastsOneWindowMore(Duration back) {
-		Policy policy = Policy.of("api", new FirstRequestWindow(), Limit.parse("5/m"));
-		this.limiter.tryAcquire(policy, ALICE, 5);
-		this.clock.advance(back.negated());
-		assertThat(this.limiter.tryAcquire(policy, ALICE).retryAfter()).contains(Duration.ofMinutes(1));
-		this.clock.advance(Duration.ofMinutes(1).minusNanos(1000));
-		assertThat(this.limiter.tryAcquire(policy, ALICE).retryAfter()).contains(Duration.ofNanos(1000));
-		this.clock.advance(Duration.ofNanos(1000));
-		assertThat(this.limiter.tryAcquire(policy, ALICE, 5).allowed()).isTrue();
-	}
-
-	static Stream<Duration> setBack() {
-		return Stream.of(Duration.ofNanos(1000), Duration.ofSeconds(59), Duration.ofMinutes(1), Duration.ofDays(30));
-	}
-
 	@Test
 	void firstRequestWindowDecidesAsInMemoryByAnyClock() {
 		for (int seed = 0; seed < 50; seed++) {

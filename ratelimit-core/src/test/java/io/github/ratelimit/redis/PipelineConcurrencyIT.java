@@ -15,20 +15,13 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.algorithm.SlidingWindowCounter;
-import io.github.ratelimit.redis.connection.OwnConnections;
 import io.github.ratelimit.redis.connection.DirectServers;
-import io.github.ratelimit.redis.connection.Connecting;
-import io.github.ratelimit.redis.connection.Server;
-import io.github.ratelimit.redis.connection.Servers;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
 import io.github.ratelimit.test.Threads;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import redis.clients.jedis.DefaultJedisClientConfig;
-import redis.clients.jedis.util.JedisURIHelper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -46,23 +39,10 @@ class PipelineConcurrencyIT {
 
 	private final DirectServers servers = DirectServers.create();
 
-	private final Servers lanes = new Server(Connecting.settings("redis", Duration.ofSeconds(30)),
-			OwnConnections.to(JedisURIHelper.getHostAndPort(TestRedis.uri()),
-					DefaultJedisClientConfig.builder()
-						.user(JedisURIHelper.getUser(TestRedis.uri()))
-						.password(JedisURIHelper.getPassword(TestRedis.uri()))
-						.build()),
-			Connecting.NOBODY);
-
 	private final List<RateLimiter> limiters = List.of(PipelineRateLimiterIT.create(this.keyPrefix),
-			PipelineRateLimiterIT.create(this.lanes, this.keyPrefix));
+			PipelineRateLimiter.of(TestRedis.connections(), this.keyPrefix));
 
 	private final LongAdder allowed = new LongAdder();
-
-	@AfterEach
-	void closeLanes() {
-		this.lanes.close();
-	}
 
 	static Stream<Algorithm> algorithms() {
 		return PipelineRateLimiterIT.algorithms();

@@ -65,8 +65,8 @@ class PipelineDifferentialIT {
 		Decision last = Operation.NONE;
 		for (Operation operation : operations) {
 			operation.pass(clock, last);
-			Object inMemory = operation.ask(memory);
-			assertThat(operation.ask(pipeline)).as("%s of %s", operation, operations).isEqualTo(inMemory);
+			Object inMemory = operation.ask(memory, clock);
+			assertThat(operation.ask(pipeline, clock)).as("%s of %s", operation, operations).isEqualTo(inMemory);
 			last = Operation.decision(inMemory).orElse(last);
 		}
 	}
@@ -78,22 +78,19 @@ class PipelineDifferentialIT {
 			.map((micros) -> Duration.ofNanos(1000 * micros));
 		Arbitrary<Duration> windows = Arbitraries.of(Duration.ofSeconds(1), Duration.ofSeconds(10),
 				Duration.ofMinutes(1));
-		Arbitrary<Operation> operations = Arbitraries
-			.frequencyOf(Tuple.of(10, requests().map(Operation.Acquire::new)),
-					Tuple.of(6, firstRequests().map(Operation.Acquire::new)),
-					Tuple.of(1, requests().map(Operation.Peek::new)),
-					Tuple.of(1, firstRequests().map(Operation.Peek::new)),
-					Tuple.of(2, requests().map(Operation.Refund::new)),
-					Tuple.of(1, Combinators
-						.combine(
-								Arbitraries
-									.of(Stream.concat(POLICIES.stream(), FIRST_REQUEST_POLICIES.stream()).toList()),
-								Arbitraries.of(IDENTIFIERS))
-						.as(Operation.Reset::new)),
-					Tuple.of(3, times.map(Operation.Advance::new)),
-					Tuple.of(2,
-							Combinators.combine(windows, Arbitraries.of(0L, -1L, 1L)).as(Operation.AdvanceToEdge::new)),
-					Tuple.of(3, Arbitraries.of(0L, 1L).map(Operation.AwaitRetry::new)));
+		Arbitrary<Operation> operations = Arbitraries.frequencyOf(Tuple.of(10, requests().map(Operation::acquire)),
+				Tuple.of(6, firstRequests().map(Operation::acquire)), Tuple.of(1, requests().map(Operation::peek)),
+				Tuple.of(1, firstRequests().map(Operation::peek)), Tuple.of(2, requests().map(Operation::refund)),
+				Tuple.of(1,
+						Combinators
+							.combine(
+									Arbitraries
+										.of(Stream.concat(POLICIES.stream(), FIRST_REQUEST_POLICIES.stream()).toList()),
+									Arbitraries.of(IDENTIFIERS))
+							.as(Operation::reset)),
+				Tuple.of(3, times.map(Operation::advance)),
+				Tuple.of(2, Combinators.combine(windows, Arbitraries.of(0L, -1L, 1L)).as(Operation::advanceToEdge)),
+				Tuple.of(3, Arbitraries.of(0L, 1L).map(Operation::awaitRetry)));
 		return operations.list().ofMinSize(10).ofMaxSize(60);
 	}
 

@@ -3,6 +3,7 @@ package io.github.ratelimit.redis;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
@@ -73,41 +74,28 @@ class PipelineKeyExpiryIT {
 			}
 		}
 		assertThat(this.limiter.peek(request).statuses()).extracting(LimitStatus::remaining).containsExactly(3L, 7L);
+		this.limiter.reset(policy, ALICE);
+		this.limiter.reset(full, ALICE);
+		assertThat(keys()).isEmpty();
 	}
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
 	void keysThatDoNotExpireAreGivenAnEndAgain(Algorithm algorithm) {
-		Policy policy = Policy.of("api", algorithm, Limit.parse("5/1000d"));
+		Policy policy = Policy.of("api", algorithm, Limit.parse("9/1000d"));
+		RateLimitRequest request = RateLimitRequest.of(policy, ALICE);
 		this.limiter.tryAcquire(policy, ALICE, 2);
-		keys().forEach(this.jedis::persist);
-		this.limiter.peek(RateLimitRequest.of(policy, ALICE));
-		assertThat(keys()).allSatisfy((key) -> assertThat(this.jedis.pttl(key)).isEqualTo(-1));
-		assertThat(this.limiter.tryAcquire(policy, ALICE).statuses()).extracting(LimitStatus::remaining)
-			.containsExactly(2L);
-		assertThat(keys()).allSatisfy((key) -> assertThat(this.jedis.pttl(key)).isPositive());
-	}
-
-	@ParameterizedTest
-	@MethodSource("algorithms")
-	void chargeGivesKeysThatDoNotExpireAnEndAgain(Algorithm algorithm) {
-		Policy policy = Policy.of("api", algorithm, Limit.parse("5/1000d"));
-		this.limiter.tryAcquire(policy, ALICE, 2);
-		for (String key : keys()) {
-			this.jedis.persist(key);
-			this.limiter.charge(RateLimitRequest.of(policy, ALICE));
-			assertThat(keys()).allSatisfy((each) -> assertThat(this.jedis.pttl(each)).isPositive());
+		for (Consumer<RateLimitRequest> call : List.<Consumer<RateLimitRequest>>of(this.limiter::tryAcquire,
+				this.limiter::charge)) {
+			for (String key : keys()) {
+				this.jedis.persist(key);
+				this.limiter.peek(request);
+				assertThat(this.jedis.pttl(key)).isEqualTo(-1);
+				call.accept(request);
+				assertThat(keys()).allSatisfy((each) -> assertThat(this.jedis.pttl(each)).isPositive());
+			}
 		}
-		assertThat(remaining(policy)).containsExactly(5L - 2 - keys().size());
-	}
-
-	@ParameterizedTest
-	@MethodSource("algorithms")
-	void resetDeletesAllKeys(Algorithm algorithm) {
-		Policy policy = Policy.of("api", algorithm, Limit.parse("5/100d"), Limit.parse("5/1000d"));
-		this.limiter.tryAcquire(policy, ALICE);
-		this.limiter.reset(policy, ALICE);
-		assertThat(keys()).isEmpty();
+		assertThat(remaining(policy)).containsExactly(9L - 2 - 2 * keys().size());
 	}
 
 	static Stream<Arguments> harms() {
@@ -120,42 +108,31 @@ class PipelineKeyExpiryIT {
 	void foreignKeyIsReplacedAndOthersCountOnce(Algorithm algorithm, String harm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("5/100d"), Limit.parse("5/1000d"));
 		Policy other = Policy.of("other", algorithm, Limit.parse("5/1000d"));
-		this.limiter.tryAcquire(policy, ALICE);
-		Set<String> keys = keys();
-		RateLimitRequest request = RateLimitRequest.of(Charge.of(other, ALICE), Charge.of(policy, ALICE));
-		for (String key : keys) {
-			harm(key, harm);
-			this.limiter.peek(request);
-			this.limiter.refund(RateLimitRequest.of(policy, ALICE));
-			boolean allowed = this.limiter.tryAcquire(request).allowed();
-			assertThat(allowed || harm.equals("huge")).isTrue();
-			assertThat(this.limiter.peek(RateLimitRequest.of(other, ALICE)).statuses())
-				.extracting(LimitStatus::remaining)
-				.containsExactly(allowed ? 4L : 5L);
-			assertThat(keys()).allSatisfy((each) -> assertThat(this.jedis.pttl(each)).isPositive());
-			this.limiter.reset(policy, ALICE);
-			this.limiter.reset(other, ALICE);
-			this.limiter.tryAcquire(policy, ALICE);
-		}
-	}
-
-	@ParameterizedTest
-	@MethodSource("harms")
-	void chargeReplacesForeignKeyAndCountsOthersOnce(Algorithm algorithm, String harm) {
-		Policy policy = Policy.of("api", algorithm, Limit.parse("5/100d"), Limit.parse("5/1000d"));
-		Policy other = Policy.of("other", algorithm, Limit.parse("5/1000d"));
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(other, ALICE).withCost(2),
+				Charge.of(policy, ALICE).withCost(2));
 		this.limiter.tryAcquire(policy, ALICE);
 		for (String key : keys()) {
-			harm(key, harm);
-			this.limiter
-				.charge(RateLimitRequest.of(Charge.of(other, ALICE).withCost(2), Charge.of(policy, ALICE).withCost(2)));
-			assertThat(remaining(other)).containsExactly(3L);
-			// What the key held is lost, and nothing else; too large a count is one.
-			assertThat(remaining(policy)).contains(2L).containsAnyOf(3L, harm.equals("huge") ? 0L : 3L);
-			assertThat(keys()).allSatisfy((each) -> assertThat(this.jedis.pttl(each)).isPositive());
-			this.limiter.reset(policy, ALICE);
-			this.limiter.reset(other, ALICE);
-			this.limiter.tryAcquire(policy, ALICE);
+			for (boolean charge : List.of(false, true)) {
+				harm(key, harm);
+				boolean counted = true;
+				if (charge) {
+					this.limiter.charge(request);
+					// What the key held is lost, and nothing else; too large a count is
+					// one.
+					assertThat(remaining(policy)).contains(2L).containsAnyOf(3L, harm.equals("huge") ? 0L : 3L);
+				}
+				else {
+					this.limiter.peek(request);
+					this.limiter.refund(RateLimitRequest.of(policy, ALICE));
+					counted = this.limiter.tryAcquire(request).allowed();
+					assertThat(counted || harm.equals("huge")).isTrue();
+				}
+				assertThat(remaining(other)).containsExactly(counted ? 3L : 5L);
+				assertThat(keys()).allSatisfy((each) -> assertThat(this.jedis.pttl(each)).isPositive());
+				this.limiter.reset(policy, ALICE);
+				this.limiter.reset(other, ALICE);
+				this.limiter.tryAcquire(policy, ALICE);
+			}
 		}
 	}
 

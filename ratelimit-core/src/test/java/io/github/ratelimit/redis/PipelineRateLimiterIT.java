@@ -4,13 +4,10 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
-import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
-import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -22,7 +19,6 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingWindow;
-import io.github.ratelimit.redis.connection.Call;
 import io.github.ratelimit.redis.connection.DirectServers;
 import io.github.ratelimit.redis.connection.Servers;
 import io.github.ratelimit.redis.script.RedisKeys;
@@ -32,6 +28,7 @@ import io.github.ratelimit.test.RateLimiterContract;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -96,44 +93,40 @@ class PipelineRateLimiterIT extends PipelineContracts {
 		assertThatIllegalArgumentException().isThrownBy(() -> limiter.reset(policy, ALICE)).withMessage(message);
 	}
 
-	@Test
-	void penaltiesAreRefused() {
-		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("5/m"))
-			.withPenalty(new Penalty(1, Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(2)));
-		assertThatIllegalArgumentException().isThrownBy(() -> create(this.clock).requireSupported(policy))
-			.withMessage("Invalid policy (api): the store does not support penalties.");
+	static Stream<Arguments> unsupportedPolicies() {
+		return Stream.of(
+				Arguments.of(
+						Policy.of("api", new FixedWindow(), Limit.parse("5/m"))
+							.withPenalty(new Penalty(1, Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(2))),
+						"Invalid policy (api): the store does not support penalties."),
+				Arguments.of(Policy.of("api", new FixedWindow(3, ZoneOffset.UTC), Limit.parse("5/m")),
+						"Invalid retain (3): no past windows can be kept where scripts are not used."),
+				Arguments.of(
+						Policy.of("api", new SlidingWindow(Duration.ofMillis(10)), Limit.parse("5/s"),
+								Limit.parse("5/m")),
+						"Invalid precision (10ms): the window of 5/m would have 6000 sub-windows, more than the 1000 that can be read without scripting; set a longer precision."));
 	}
 
-	@Test
-	void windowsThatAreKeptAreRefused() {
-		Policy policy = Policy.of("api", new FixedWindow(3, ZoneOffset.UTC), Limit.parse("5/m"));
+	@ParameterizedTest
+	@MethodSource("unsupportedPolicies")
+	void whatPlainCommandsCannotExpressIsRefused(Policy policy, String message) {
 		assertThatIllegalArgumentException().isThrownBy(() -> create(this.clock).requireSupported(policy))
-			.withMessage("Invalid retain (3): no past windows can be kept where scripts are not used.");
-	}
-
-	@Test
-	void tooManySubWindowsAreRefused() {
-		Algorithm algorithm = new SlidingWindow(Duration.ofMillis(10));
-		create(this.clock).requireSupported(Policy.of("api", algorithm, Limit.parse("5/9s")));
-		Policy policy = Policy.of("api", algorithm, Limit.parse("5/s"), Limit.parse("5/m"));
-		assertThatIllegalArgumentException().isThrownBy(() -> create(this.clock).requireSupported(policy))
-			.withMessage(
-					"Invalid precision (10ms): the window of 5/m would have 6000 sub-windows, more than the 1000 that can be read without scripting; set a longer precision.");
+			.withMessage(message);
 	}
 
 	@Test
 	void requestsThatReadManyCountsAreDecidedInSeveralTransactions() {
-		AtomicInteger transactions = new AtomicInteger();
-		RateLimiter limiter = create(counting(transactions), TestRedis.newKeyPrefix()).withClock(this.clock);
+		DirectServers servers = DirectServers.create();
+		RateLimiter limiter = create(servers, TestRedis.newKeyPrefix()).withClock(this.clock);
 		Policy policy = Policy.of("api", new SlidingWindow(Duration.ofMillis(10)), Limit.parse("5/9s"),
 				Limit.parse("8/9500ms"));
 		assertThat(limiter.tryAcquire(policy, Identifier.user("u0")).allowed()).isTrue();
-		assertThat(transactions).hasValue(1);
+		assertThat(servers.count()).isEqualTo(1);
 		for (int i = 0; i < 4; i++) {
 			assertThat(limiter.tryAcquire(of(policy, 9)).allowed()).isTrue();
 		}
 		// Each identifier has two limits of some 1,500 sub-windows, with this budget.
-		assertThat(transactions).hasValue(1 + 4 * 9);
+		assertThat(servers.count()).isEqualTo(4 * 9);
 		Decision denied = limiter.tryAcquire(of(policy, 9));
 		assertThat(denied.violated()).extracting(LimitStatus::identifier).containsExactly(Identifier.user("u0"));
 		assertThat(limiter.peek(of(policy, 9)).statuses()).extracting(LimitStatus::remaining)
@@ -143,52 +136,9 @@ class PipelineRateLimiterIT extends PipelineContracts {
 		assertThat(limiter.tryAcquire(of(policy, 9)).allowed()).isTrue();
 	}
 
-	private static Servers counting(AtomicInteger calls) {
-		return new Servers() {
-
-			@Override
-			public void submit(Call call) {
-				calls.incrementAndGet();
-				SERVERS.submit(call);
-			}
-
-			@Override
-			public void close() {
-			}
-
-		};
-	}
-
 	private static RateLimitRequest of(Policy policy, int identifiers) {
 		return RateLimitRequest.of(policy,
 				IntStream.range(0, identifiers).mapToObj((i) -> Identifier.user("u" + i)).toArray(Identifier[]::new));
-	}
-
-	/** "3 Rate Limiting Patterns with Redis: Sliding Window aggregation". */
-	@Test
-	void quotasOfSeveralWindowsAreCountedBySecond() {
-		RateLimiter limiter = create(this.clock);
-		Policy policy = Policy.of("api", new SlidingWindow(Duration.ofSeconds(1)), Limit.parse("1000/s"),
-				Limit.parse("5000/10s"), Limit.parse("7000/15s"));
-		for (int second = 0; second < 10; second += 2) {
-			Decision decision = limiter.tryAcquire(policy, ALICE, 1000);
-			assertThat(decision.allowed()).isTrue();
-			assertThat(decision.statuses()).extracting(LimitStatus::remaining)
-				.containsExactly(0L, 4000L - 500 * second, 6000L - 500 * second);
-			this.clock.advance(Duration.ofSeconds(2));
-		}
-		Decision denied = limiter.tryAcquire(policy, ALICE, 1000);
-		assertThat(denied.violated()).extracting(LimitStatus::limit).containsExactly(Limit.parse("5000/10s"));
-		assertThat(denied.retryAfter()).contains(Duration.ofSeconds(1));
-		this.clock.advance(Duration.ofSeconds(1));
-		assertThat(limiter.tryAcquire(policy, ALICE, 1000).allowed()).isTrue();
-		assertThat(limiter.peek(RateLimitRequest.of(policy, ALICE)).violated()).extracting(LimitStatus::limit)
-			.containsExactly(Limit.parse("1000/s"), Limit.parse("5000/10s"));
-		this.clock.advance(Duration.ofSeconds(2));
-		assertThat(limiter.tryAcquire(policy, ALICE, 1000).allowed()).isTrue();
-		Decision last = limiter.tryAcquire(RateLimitRequest.of(Charge.of(policy, ALICE).withCost(1)));
-		assertThat(last.violated()).extracting(LimitStatus::limit)
-			.containsExactly(Limit.parse("1000/s"), Limit.parse("5000/10s"), Limit.parse("7000/15s"));
 	}
 
 	@Test
@@ -201,21 +151,6 @@ class PipelineRateLimiterIT extends PipelineContracts {
 		this.clock.set("2026-03-28T23:00:00Z");
 		assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
 		assertThat(limiter.tryAcquire(policy, ALICE).retryAfter()).contains(Duration.ofHours(23));
-	}
-
-	@Test
-	void identifiersOfOneRequestHaveCountsOfTheirOwn() {
-		RateLimiter limiter = create(this.clock);
-		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("2/m"));
-		limiter.tryAcquire(policy, ALICE);
-		assertThat(limiter.tryAcquire(RateLimitRequest.of(policy, ALICE, ADDRESS)).allowed()).isTrue();
-		assertThat(limiter.tryAcquire(RateLimitRequest.of(policy, ALICE, ADDRESS)).allowed()).isFalse();
-		assertThat(List.of(remaining(limiter, policy, ALICE), remaining(limiter, policy, ADDRESS))).containsExactly(0L,
-				1L);
-	}
-
-	private static long remaining(RateLimiter limiter, Policy policy, Identifier identifier) {
-		return limiter.peek(RateLimitRequest.of(policy, identifier)).statuses().get(0).remaining();
 	}
 
 }

@@ -1,13 +1,12 @@
 package io.github.ratelimit.redis;
 
-import java.util.ArrayList;
-import java.util.List;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.function.Consumer;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -15,20 +14,25 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
-import io.github.ratelimit.test.JedisClients;
+import io.github.ratelimit.redis.connection.OneConnection;
+import io.github.ratelimit.redis.script.Operation;
+import io.github.ratelimit.redis.script.RedisKeys;
+import io.github.ratelimit.redis.script.Scope;
+import io.github.ratelimit.redis.script.ScriptCall;
+import io.github.ratelimit.redis.script.Scripts;
+import io.github.ratelimit.redis.script.template.Composer;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
-import redis.embedded.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -39,20 +43,57 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @Timeout(120)
 class RedisErrorKindIT {
 
-	private static final Policy POLICY = Policy.of("api", new FixedWindow(), Limit.parse("5/d"));
+	private static final RateLimitRequest REQUEST = RateLimitRequest
+		.of(Policy.of("api", new FixedWindow(), Limit.parse("5/d")), Identifier.user("alice"));
 
-	private static final RateLimitRequest REQUEST = RateLimitRequest.of(POLICY, Identifier.user("alice"));
-
-	private final int port = TestRedis.freePort();
-
-	private final List<RedisConnections> opened = new ArrayList<>();
+	/** What is done to the server, by whom it is asked, and how it was started. */
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', emptyValue = "",
+			textBlock = """
+					OOM        | CONFIG SET maxmemory 1                              | ''              | save ""
+					READONLY   | REPLICAOF 127.0.0.1 1                               | ''              | save ""
+					MASTERDOWN | REPLICAOF 127.0.0.1 1                               | ''              | replica-serve-stale-data no
+					NOREPLICAS | CONFIG SET min-replicas-to-write 1                  | ''              | save ""
+					NOAUTH     | CONFIG SET requirepass secret                       | ''              | save ""
+					WRONGPASS  | CONFIG SET requirepass secret                       | :guess@         | save ""
+					NOPERM     | ACL SETUSER limited on >secret ~* +@all -@scripting | limited:secret@ | save ""
+					NOPERM     | ACL SETUSER limited on >secret ~other:* +@all       | limited:secret@ | save ""
+					NOPERM     | ACL SETUSER limited on >secret ~* +@all -@write     | limited:secret@ | save ""
+					""")
+	void errorOfTheServerHasItsKind(RedisErrorKind kind, String command, String login, String setting) {
+		try (OwnRedis server = new OwnRedis(setting)) {
+			List<String> words = List.of(command.split(" "));
+			server.jedis()
+				.sendCommand(() -> words.get(0).getBytes(StandardCharsets.US_ASCII),
+						words.subList(1, words.size()).toArray(String[]::new));
+			try (RedisConnections redis = server.connect(login)) {
+				assertThat(kind(redis)).isEqualTo(kind);
+				assertThat(kind.isUnanswered()).isFalse();
+			}
+		}
+	}
 
 	@Test
-	void fullServerIsOom() {
-		withServer((jedis) -> {
-			jedis.configSet("maxmemory", "1");
-			assertFails(RedisErrorKind.OOM, "");
-		});
+	void errorOfOneRequestOfABatchIsNoneOfTheOthers() {
+		Policy policy = REQUEST.charges().get(0).policy();
+		Identifier full = Identifier.user("full");
+		try (OwnRedis server = new OwnRedis(); OneConnection connection = new OneConnection(server.uri())) {
+			Scripts scripts = new Scripts(new RedisKeys("batch"), connection, null, Composer::compose);
+			List<ScriptCall> calls = Stream.of(full, Identifier.user("alice"), full, Identifier.user("bob"))
+				.map((identifier) -> scripts.call(Operation.ACQUIRE, Scope.ALL, RateLimitRequest.of(policy, identifier),
+						System.nanoTime() + TestRedis.PATIENCE.toNanos()))
+				.toList();
+			try (RedisConnections redis = server.connect("")) {
+				RedisRateLimiter.of(redis, "batch").tryAcquire(policy, full, 5);
+			}
+			server.jedis().configSet("maxmemory", "1");
+			connection.submit(calls);
+			for (int i = 0; i < 4; i += 2) {
+				assertThat(calls.get(i).answer().decision().allowed()).isFalse();
+				assertThatExceptionOfType(JedisDataException.class).isThrownBy(calls.get(i + 1)::answer)
+					.withMessageStartingWith("OOM ");
+			}
+		}
 	}
 
 	@Test
@@ -69,109 +110,58 @@ class RedisErrorKindIT {
 	}
 
 	@Test
-	void replicaIsReadonly() {
-		withServer((jedis) -> {
-			send("REPLICAOF", "127.0.0.1", Integer.toString(TestRedis.freePort()));
-			assertFails(RedisErrorKind.READONLY, "");
-		});
-	}
-
-	@Test
-	void replicaThatIsNotToBeReadIsMasterdown() {
-		withServer((jedis) -> {
-			send("REPLICAOF", "127.0.0.1", Integer.toString(TestRedis.freePort()));
-			assertFails(RedisErrorKind.MASTERDOWN, "");
-		}, "replica-serve-stale-data no");
-	}
-
-	@Test
-	void serverWithoutItsReplicasIsNoreplicas() {
-		withServer((jedis) -> {
-			jedis.configSet("min-replicas-to-write", "1");
-			assertFails(RedisErrorKind.NOREPLICAS, "");
-		});
-	}
-
-	@Test
 	void serverThatCannotSaveIsMisconf(@TempDir Path directory) {
-		withServer((jedis) -> {
+		try (OwnRedis server = new OwnRedis("dir " + directory, "dbfilename dump.rdb");
+				RedisConnections redis = server.connect("")) {
+			UnifiedJedis jedis = server.jedis();
 			// Where the file should be.
 			assertThat(directory.resolve("dump.rdb").toFile().mkdir()).isTrue();
 			jedis.set("key", "value");
 			jedis.configSet("save", "3600 1");
-			send("BGSAVE");
-			await(() -> jedis.info("persistence").contains("rdb_last_bgsave_status:err"));
+			jedis.sendCommand(() -> "BGSAVE".getBytes(StandardCharsets.US_ASCII));
+			TestCluster.await("Saving fails", () -> jedis.info("persistence").contains("rdb_last_bgsave_status:err"));
 			try {
-				assertFails(RedisErrorKind.MISCONF, "");
+				assertThat(kind(redis)).isEqualTo(RedisErrorKind.MISCONF);
 			}
 			finally {
 				// It would not stop without having saved.
 				jedis.configSet("save", "");
 			}
-		}, "dir " + directory, "dbfilename dump.rdb");
+		}
 	}
 
 	@Test
 	void serverThatRunsALongScriptIsBusy() {
-		withServer((jedis) -> {
-			jedis.configSet("lua-time-limit", "1");
-			Thread script = inBackground("EVAL", "while true do end", "0");
-			try (RedisConnections redis = connect("")) {
-				await(() -> failsWith(RedisErrorKind.BUSY, redis));
+		try (OwnRedis server = new OwnRedis("lua-time-limit 1");
+				RedisConnections redis = server.connect("");
+				Jedis admin = new Jedis("127.0.0.1", server.port())) {
+			admin.ping();
+			CompletableFuture<Object> script = CompletableFuture
+				.supplyAsync(() -> server.jedis().eval("while true do end"));
+			try {
+				TestCluster.await("It is busy", () -> kind(redis) == RedisErrorKind.BUSY);
 			}
 			finally {
-				send("SCRIPT", "KILL");
-				join(script);
+				admin.scriptKill();
 			}
-		});
+			assertThatExceptionOfType(CompletionException.class).isThrownBy(script::join)
+				.withMessageContaining("Script killed");
+		}
 	}
 
 	@Test
-	void serverThatReadsItsDataIsLoading(@TempDir Path directory) {
-		withServer((jedis) -> {
+	void serverThatReadsItsDataIsLoading() {
+		try (OwnRedis master = new OwnRedis("rdbcompression no", "repl-diskless-sync-delay 0");
+				// A replica reads all of it, slowly.
+				OwnRedis replica = new OwnRedis("key-load-delay 20000", "replica-read-only no");
+				RedisConnections loading = replica.connect("")) {
 			// It looks for requests every two megabytes.
-			jedis.eval("for i = 1, 300 do redis.call('SET', 'key' .. i, string.rep('x', 100000)) end");
-			// A replica reads all of it, slowly.
-			int port = TestRedis.freePort();
-			RedisServer replica = TestRedis.startServer(port, "key-load-delay 20000", "replica-read-only no",
-					"dir " + directory);
-			try (RedisConnections loading = TestRedis.connections(URI.create("redis://127.0.0.1:" + port)).build()) {
-				send(port, "REPLICAOF", "127.0.0.1", String.valueOf(this.port));
-				await(() -> failsWith(RedisErrorKind.LOADING, loading));
+			master.jedis().eval("for i = 1, 300 do redis.call('SET', 'key' .. i, string.rep('x', 100000)) end");
+			try (Jedis admin = new Jedis("127.0.0.1", replica.port())) {
+				admin.replicaof("127.0.0.1", master.port());
 			}
-			finally {
-				TestRedis.stop(replica);
-			}
-		}, "rdbcompression no", "repl-diskless-sync-delay 0");
-	}
-
-	@Test
-	void missingPasswordIsNoauthAndWrongOneWrongpass() {
-		withServer((jedis) -> {
-			send("CONFIG", "SET", "requirepass", "secret");
-			assertFails(RedisErrorKind.NOAUTH, "");
-			assertFails(RedisErrorKind.WRONGPASS, ":guess@");
-		});
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "~* +@all -@scripting", "~other:* +@all", "~* +@all -@write" })
-	void userWhoMayNotIsNoperm(String rules) {
-		withServer((jedis) -> {
-			send(("ACL SETUSER limited on >secret " + rules).split(" "));
-			assertFails(RedisErrorKind.NOPERM, "limited:secret@");
-		});
-	}
-
-	@Test
-	void incompleteClusterIsClusterdown() {
-		withServer((jedis) -> assertFails(RedisErrorKind.CLUSTERDOWN, ""), "cluster-enabled yes",
-				"cluster-config-file nodes-" + this.port + "-test.conf", "dir " + System.getProperty("java.io.tmpdir"));
-	}
-
-	@Test
-	void unknownCommandIsErrorReply() {
-		withServer((jedis) -> assertFails(RedisErrorKind.ERROR_REPLY, ""), "rename-command EVALSHA \"\"");
+			TestCluster.await("It is loading", () -> kind(loading) == RedisErrorKind.LOADING);
+		}
 	}
 
 	/** As servers of other versions say it, and what only one of them says. */
@@ -182,7 +172,7 @@ class RedisErrorKindIT {
 					+ "command not allowed when used memory > 'maxmemory'.",
 			"READONLY|READONLY You can't write against a read only replica. script: 0f5b, on " + "@user_script:1.",
 			"MISCONF|MISCONF Errors writing to the AOF file: No space left on device",
-			"NOAUTH|NOAUTH Authentication required.",
+			"CLUSTERDOWN|CLUSTERDOWN Hash slot not served", "NOAUTH|NOAUTH Authentication required.",
 			"NOPERM|ERR ACL failure in script: User limited has no permissions to run the 'set' command",
 			"NOPERM|ERR The user executing the script can't run this command or subcommand script: 0f5b",
 			"NOSCRIPT|NOSCRIPT No matching script. Please use EVAL.",
@@ -211,90 +201,14 @@ class RedisErrorKindIT {
 		assertThat(kind.isUnanswered()).isEqualTo(unanswered);
 	}
 
-	private void withServer(Consumer<UnifiedJedis> test, String... settings) {
-		RedisServer server = TestRedis.startServer(this.port, settings);
-		try (UnifiedJedis jedis = JedisClients.create("127.0.0.1", this.port)) {
-			test.accept(jedis);
-		}
-		finally {
-			this.opened.forEach(RedisConnections::close);
-			TestRedis.stop(server);
-		}
-	}
-
-	private RedisConnections connect(String login) {
-		URI uri = URI.create("redis://" + login + "127.0.0.1:" + this.port);
-		RedisConnections redis = TestRedis.connections(uri).build();
-		this.opened.add(redis);
-		return redis;
-	}
-
-	private void send(String... command) {
-		send(this.port, command);
-	}
-
-	private static void send(int port, String... command) {
-		try (Jedis jedis = new Jedis("127.0.0.1", port, (int) Duration.ofMinutes(1).toMillis())) {
-			jedis.sendCommand(() -> command[0].getBytes(StandardCharsets.US_ASCII),
-					Arrays.copyOfRange(command, 1, command.length));
-		}
-		catch (JedisDataException ex) {
-			// The script was killed, as it should be.
-			assertThat(ex).hasMessageContaining("Script killed");
-		}
-	}
-
-	private Thread inBackground(String... command) {
-		Thread thread = new Thread(() -> send(command), "command");
-		thread.start();
-		return thread;
-	}
-
-	private static void join(Thread thread) {
-		try {
-			thread.join(Duration.ofMinutes(1).toMillis());
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new IllegalStateException(ex);
-		}
-	}
-
-	private interface Condition {
-
-		boolean holds();
-
-	}
-
-	private static void await(Condition condition) {
-		long end = System.nanoTime() + Duration.ofSeconds(60).toNanos();
-		while (!condition.holds()) {
-			assertThat(System.nanoTime()).as("time").isLessThan(end);
-			Thread.onSpinWait();
-		}
-	}
-
-	private static boolean failsWith(RedisErrorKind kind, RedisConnections redis) {
+	private static @Nullable RedisErrorKind kind(RedisConnections redis) {
 		try {
 			RedisRateLimiter.of(redis).tryAcquire(REQUEST);
-			return false;
+			return null;
 		}
 		catch (StoreException ex) {
-			assertThat(RedisErrorKind.of(ex)).as(String.valueOf(ex.getCause())).isEqualTo(kind);
-			return true;
+			return RedisErrorKind.of(ex);
 		}
-	}
-
-	private void assertFails(RedisErrorKind kind, String login) {
-		assertFails(kind, connect(login));
-	}
-
-	private static void assertFails(RedisErrorKind kind, RedisConnections redis) {
-		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> RedisRateLimiter.of(redis).tryAcquire(REQUEST))
-			.satisfies((ex) -> {
-				assertThat(RedisErrorKind.of(ex)).as(String.valueOf(ex.getCause())).isEqualTo(kind);
-				assertThat(RedisErrorKind.of(ex).isUnanswered()).isFalse();
-			});
 	}
 
 }

@@ -1,14 +1,11 @@
 package io.github.ratelimit.redis;
 
-import java.net.URI;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 
-import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
@@ -16,16 +13,13 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.FixedWindow;
-import io.github.ratelimit.test.JedisClients;
+import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.test.TestRedis;
 import io.github.ratelimit.test.Threads;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.UnifiedJedis;
-import redis.embedded.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -43,10 +37,9 @@ class ScriptLoadingIT {
 
 	private final RateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), TestRedis.newKeyPrefix());
 
-	@ParameterizedTest
-	@MethodSource("io.github.ratelimit.test.RateLimiterContract#algorithms")
-	void forgottenScriptIsLoadedAgainByWhateverComesNext(Algorithm algorithm) {
-		Policy policy = new Policy("api", algorithm, List.of(new Limit(10, Limit.MAX_WINDOW)));
+	@Test
+	void forgottenScriptIsLoadedAgainByWhateverComesNext() {
+		Policy policy = Policy.of("api", new SlidingLog(), new Limit(10, Limit.MAX_WINDOW));
 		RateLimitRequest request = RateLimitRequest.of(policy, ALICE);
 		for (long remaining = 9; remaining >= 4; remaining--) {
 			TestRedis.client().scriptFlush();
@@ -61,10 +54,9 @@ class ScriptLoadingIT {
 		assertThat(this.limiter.peek(request).statuses()).extracting(LimitStatus::remaining).containsExactly(5L);
 	}
 
-	@ParameterizedTest
-	@MethodSource("io.github.ratelimit.test.RateLimiterContract#algorithms")
-	void scriptsForgottenUnderLoadLoseAndDoubleNothing(Algorithm algorithm) throws Exception {
-		Policy policy = new Policy("api", algorithm, List.of(new Limit(1000, Limit.MAX_WINDOW)));
+	@Test
+	void scriptsForgottenUnderLoadLoseAndDoubleNothing() throws Exception {
+		Policy policy = Policy.of("api", new SlidingLog(), new Limit(1000, Limit.MAX_WINDOW));
 		AtomicBoolean done = new AtomicBoolean();
 		AtomicInteger flushes = new AtomicInteger();
 		LongAdder allowed = new LongAdder();
@@ -91,10 +83,8 @@ class ScriptLoadingIT {
 	/** Recent servers forget scripts that came by EVAL when there are many. */
 	@Test
 	void scriptIsLoadedToStayWhenItWasForgotten() {
-		int port = TestRedis.freePort();
-		RedisServer server = TestRedis.startServer(port);
-		try (UnifiedJedis jedis = JedisClients.create("127.0.0.1", port);
-				RedisConnections redis = TestRedis.connections(URI.create("redis://127.0.0.1:" + port)).build()) {
+		try (OwnRedis server = new OwnRedis(); RedisConnections redis = server.connect("")) {
+			UnifiedJedis jedis = server.jedis();
 			RateLimiter limiter = RedisRateLimiter.of(redis);
 			acquire(limiter, 20);
 			assertThat(calls(jedis, "eval")).isEqualTo(20);
@@ -108,18 +98,13 @@ class ScriptLoadingIT {
 			assertThat(calls(jedis, "evalsha")).isEqualTo(3 * 20);
 			assertThat(jedis.keys("*")).hasSize(20);
 		}
-		finally {
-			TestRedis.stop(server);
-		}
 	}
 
 	@Test
 	void sourceIsSentAgainWhereLoadingIsForbidden() {
-		int port = TestRedis.freePort();
-		RedisServer server = TestRedis.startServer(port, "user app on >secret ~* +@all -script");
-		try (UnifiedJedis jedis = JedisClients.create("127.0.0.1", port);
-				RedisConnections redis = TestRedis.connections(URI.create("redis://app:secret@127.0.0.1:" + port))
-					.build()) {
+		try (OwnRedis server = new OwnRedis("user app on >secret ~* +@all -script");
+				RedisConnections redis = server.connect("app:secret@")) {
+			UnifiedJedis jedis = server.jedis();
 			RateLimiter limiter = RedisRateLimiter.of(redis);
 			for (int used = 1; used <= 4; used++) {
 				jedis.scriptFlush();
@@ -127,18 +112,13 @@ class ScriptLoadingIT {
 					.containsExactly(1000L - used);
 			}
 		}
-		finally {
-			TestRedis.stop(server);
-		}
 	}
 
 	/** More scripts than recent servers keep of those that came by EVAL. */
 	@Test
 	void knownScriptsOfManyWindowsNeedFewBytes() {
-		int port = TestRedis.freePort();
-		RedisServer server = TestRedis.startServer(port);
-		try (UnifiedJedis jedis = JedisClients.create("127.0.0.1", port);
-				RedisConnections redis = TestRedis.connections(URI.create("redis://127.0.0.1:" + port)).build()) {
+		try (OwnRedis server = new OwnRedis(); RedisConnections redis = server.connect("")) {
+			UnifiedJedis jedis = server.jedis();
 			RateLimiter limiter = RedisRateLimiter.of(redis);
 			acquire(limiter, 600);
 			acquire(limiter, 600);
@@ -147,9 +127,6 @@ class ScriptLoadingIT {
 			long each = (bytes(jedis) - before) / 600;
 			logger.info("{} bytes a decision", each);
 			assertThat(each).isLessThan(1024);
-		}
-		finally {
-			TestRedis.stop(server);
 		}
 	}
 
