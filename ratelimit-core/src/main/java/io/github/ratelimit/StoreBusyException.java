@@ -13,15 +13,6 @@ public final class StoreBusyException extends StoreException {
 	@Serial
 	private static final long serialVersionUID = 1L;
 
-	/**
-	 * Creates an exception.
-	 * @param message what was asked of the store
-	 * @param cause why the store did not decide in time
-	 */
-	public StoreBusyException(String message, Throwable cause) {
-		super(message, cause);
-	}
-
 	/** Creates an exception that says what failed where, as {@link StoreException}. */
 	public StoreBusyException(String message, Throwable cause, String place) {
 		super(message, cause, place);

@@ -13,8 +13,10 @@ import redis.clients.jedis.exceptions.JedisRedirectionException;
 
 /**
  * Notifies a listener of the application of what the connections to a server see.
+ *
+ * @param answered is run after each batch
  */
-record ListenerAdapter(String server, RedisListener listener, Deadlines deadlines) implements Listener {
+record ListenerAdapter(String server, RedisListener listener, Runnable answered) implements Listener {
 
 	private static final Logger logger = LoggerFactory.getLogger(ListenerAdapter.class);
 
@@ -35,7 +37,7 @@ record ListenerAdapter(String server, RedisListener listener, Deadlines deadline
 
 	@Override
 	public void batch(int calls, long nanos) {
-		this.deadlines.connected();
+		this.answered.run();
 		notify(() -> this.listener.answered(this.server, calls, Duration.ofNanos(nanos)));
 	}
 

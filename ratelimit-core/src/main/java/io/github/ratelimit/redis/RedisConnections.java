@@ -2,6 +2,7 @@ package io.github.ratelimit.redis;
 
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 
 import io.github.ratelimit.redis.cluster.ClusterServers;
 import io.github.ratelimit.redis.connection.BorrowedConnections;
@@ -69,16 +70,22 @@ public final class RedisConnections implements AutoCloseable {
 	/** Default number of decisions that may wait for a server. */
 	public static final int DEFAULT_MAX_WAITING = 8192;
 
+	/** How long the first calls take together, which also connect and load classes. */
+	private static final long FIRST = TimeUnit.SECONDS.toNanos(10);
+
 	private final Servers servers;
 
 	private final Duration timeBudget;
 
-	private final Deadlines deadlines;
+	/** Whether Redis has answered, or connecting has failed. */
+	private volatile boolean connected;
 
-	private RedisConnections(Servers servers, Duration timeBudget, Deadlines deadlines) {
-		this.servers = servers;
-		this.timeBudget = timeBudget;
-		this.deadlines = deadlines;
+	private long first;
+
+	private RedisConnections(Builder builder, ServerSettings settings) {
+		this.servers = builder.connector.connect(settings, builder.config,
+				new ListenerAdapter(builder.name, builder.listener, this::connected));
+		this.timeBudget = builder.timeBudget;
 	}
 
 	/** Connects to one server. */
@@ -145,7 +152,22 @@ public final class RedisConnections implements AutoCloseable {
 
 	/** Returns when a call ends that begins now, by {@link System#nanoTime()}. */
 	long deadline() {
-		return this.deadlines.next();
+		long now = System.nanoTime();
+		long budget = this.timeBudget.toNanos();
+		return now + (this.connected ? budget : Math.max(budget, leftForFirst(now)));
+	}
+
+	private synchronized long leftForFirst(long now) {
+		if (this.first == 0) {
+			this.first = now + FIRST;
+		}
+		return this.first - now;
+	}
+
+	private void connected() {
+		if (!this.connected) {
+			this.connected = true;
+		}
 	}
 
 	/**
@@ -166,7 +188,7 @@ public final class RedisConnections implements AutoCloseable {
 			return ex instanceof JedisDataException;
 		}
 		finally {
-			this.deadlines.connected();
+			connected();
 		}
 	}
 
@@ -261,11 +283,8 @@ public final class RedisConnections implements AutoCloseable {
 		 * @throws IllegalArgumentException if a value is out of range
 		 */
 		public RedisConnections build() {
-			ServerSettings settings = new ServerSettings(this.name, this.timeBudget, this.connections, this.maxWaiting,
-					this.lasting);
-			Deadlines deadlines = new Deadlines(this.timeBudget);
-			return new RedisConnections(this.connector.connect(settings, this.config,
-					new ListenerAdapter(this.name, this.listener, deadlines)), this.timeBudget, deadlines);
+			return new RedisConnections(this,
+					new ServerSettings(this.name, this.timeBudget, this.connections, this.maxWaiting, this.lasting));
 		}
 
 	}

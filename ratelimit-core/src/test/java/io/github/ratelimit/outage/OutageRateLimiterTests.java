@@ -237,7 +237,7 @@ class OutageRateLimiterTests {
 		@BeforeEach
 		void overload() {
 			OutageRateLimiterTests.this.store.failure = new StoreBusyException("Redis failed to decide a request",
-					new TimeoutException("It was not sent in time"));
+					new TimeoutException("It was not sent in time"), "");
 		}
 
 		@Test

@@ -4,9 +4,11 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import io.github.ratelimit.Charge;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
@@ -17,6 +19,7 @@ import io.github.ratelimit.PenaltyListener;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.FirstRequestWindow;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.redis.connection.DirectServers;
@@ -151,6 +154,16 @@ class PipelineRateLimiterIT extends PipelineContracts {
 		this.clock.set("2026-03-28T23:00:00Z");
 		assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
 		assertThat(limiter.tryAcquire(policy, ALICE).retryAfter()).contains(Duration.ofHours(23));
+	}
+
+	@Test
+	void impossibleCostInShadowModeBeginsNoWindow() {
+		RateLimiter limiter = create(this.clock);
+		Policy policy = Policy.of("api", new FirstRequestWindow(), Limit.parse("3/m"));
+		limiter.tryAcquire(RateLimitRequest.of(new Charge(policy, List.of(ALICE), 4, true)));
+		this.clock.advance(Duration.ofSeconds(30));
+		assertThat(limiter.tryAcquire(policy, ALICE, 3).allowed()).isTrue();
+		assertThat(limiter.tryAcquire(policy, ALICE).retryAfter()).contains(Duration.ofMinutes(1));
 	}
 
 }

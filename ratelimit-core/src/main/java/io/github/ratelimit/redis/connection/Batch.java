@@ -131,7 +131,7 @@ final class Batch {
 				return List.of();
 			}
 			JedisRedirectionException redirection = redirection(own);
-			boolean unknown = !this.source && areAll(own, JedisNoScriptException.class::isInstance);
+			boolean unknown = !this.source && own.size() == 1 && own.get(0) instanceof JedisNoScriptException;
 			// Old servers redirect all calls if one of them has to be.
 			boolean moving = this.calls.size() > 1 && (redirection instanceof JedisAskDataException
 					|| ErrorText.isOfMovingSlot(own.get(own.size() - 1)));
@@ -163,15 +163,6 @@ final class Batch {
 				}
 			}
 			return false;
-		}
-
-		private static boolean areAll(List<Object> replies, Predicate<Object> kind) {
-			for (Object reply : replies) {
-				if (!kind.test(reply)) {
-					return false;
-				}
-			}
-			return true;
 		}
 
 		/** Returns where to send the calls instead, if they had no effect here. */

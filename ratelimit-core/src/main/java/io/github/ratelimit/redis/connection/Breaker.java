@@ -116,7 +116,7 @@ final class Breaker {
 	 */
 	void unanswered(JedisException failure, long sentAt) {
 		long now = System.nanoTime();
-		if (now - sentAt < 2 * this.server.answerTime()) {
+		if (now - sentAt < 2 * this.server.answerTime) {
 			// They may be on their way.
 			return;
 		}

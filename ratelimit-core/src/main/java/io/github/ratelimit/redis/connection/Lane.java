@@ -81,7 +81,7 @@ final class Lane implements WatchedSocket.Watch {
 			link = this.server.source.connect(this.server.rest, this, this.server.settings.budget());
 			this.used = System.nanoTime();
 			if (!link.isBorrowed()) {
-				this.server.answered(link.roundTrip());
+				this.server.answerTime = link.roundTrip();
 				this.server.breaker.heard(this.used);
 			}
 			this.link = link;
@@ -133,7 +133,7 @@ final class Lane implements WatchedSocket.Watch {
 			batch.exchange(link);
 			long now = System.nanoTime();
 			this.server.breaker.answered(calls, now);
-			this.server.answered(now - start);
+			this.server.answerTime = now - start;
 			this.server.listener.batch(calls.size(), now - start);
 			if (batch.refused) {
 				this.server.leave();

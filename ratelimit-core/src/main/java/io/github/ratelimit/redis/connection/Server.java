@@ -56,7 +56,8 @@ public final class Server implements Servers {
 
 	private final UnaryOperator<JedisException> explanation = this::explain;
 
-	private volatile long answerTime;
+	/** How long the last answer took, in nanoseconds. */
+	volatile long answerTime;
 
 	private volatile boolean disconnected;
 
@@ -229,14 +230,6 @@ public final class Server implements Servers {
 			this.loading = now;
 			leave();
 		}
-	}
-
-	void answered(long nanos) {
-		this.answerTime = nanos;
-	}
-
-	long answerTime() {
-		return this.answerTime;
 	}
 
 	SocketTimeoutException silence() {

@@ -19,6 +19,9 @@ final class FirstRequestCounter extends Counter {
 
 	private long left;
 
+	/** Whether this request may begin a window; not if it is only read. */
+	private boolean incremented;
+
 	private boolean renewed;
 
 	FirstRequestCounter(Charge charge, Identifier identifier, Limit limit, String key, int slot, Time time) {
@@ -40,6 +43,7 @@ final class FirstRequestCounter extends Counter {
 
 	@Override
 	void increment(Transaction transaction) {
+		this.incremented = true;
 		transaction.add(Command.SET, presentKey(), 0, "PX", ttlMillis(), "NX");
 		if (this.time.customClock()) {
 			transaction.add(Command.SET, this.keys.get(1), this.time.micros() + this.window, "PX", ttlMillis(), "NX");
@@ -62,7 +66,7 @@ final class FirstRequestCounter extends Counter {
 		}
 		// If the clock was set back, the count lasts one window from now.
 		boolean isOdd = this.left <= 0 || this.left > this.window;
-		this.renewed = isOdd && this.charge.cost() > 0;
+		this.renewed = isOdd && this.incremented;
 		this.left = isOdd ? this.window : this.left;
 	}
 

@@ -173,20 +173,21 @@ public final class RedisKeys {
 	}
 
 	private static String hash(String encoded, byte @Nullable [] secret) {
+		byte[] hash = digest((secret != null) ? HMAC : "SHA-256", ascii(encoded), secret);
+		return Base64.getUrlEncoder().withoutPadding().encodeToString(hash);
+	}
+
+	static byte[] digest(String algorithm, byte[] text, byte @Nullable [] secret) {
 		try {
-			byte[] hash;
-			if (secret != null) {
-				Mac mac = Mac.getInstance(HMAC);
-				mac.init(new SecretKeySpec(secret, HMAC));
-				hash = mac.doFinal(ascii(encoded));
+			if (secret == null) {
+				return MessageDigest.getInstance(algorithm).digest(text);
 			}
-			else {
-				hash = MessageDigest.getInstance("SHA-256").digest(ascii(encoded));
-			}
-			return Base64.getUrlEncoder().withoutPadding().encodeToString(hash);
+			Mac mac = Mac.getInstance(algorithm);
+			mac.init(new SecretKeySpec(secret, algorithm));
+			return mac.doFinal(text);
 		}
 		catch (GeneralSecurityException ex) {
-			throw new IllegalStateException("Every Java runtime has SHA-256", ex);
+			throw new IllegalStateException("Every Java runtime has " + algorithm, ex);
 		}
 	}
 

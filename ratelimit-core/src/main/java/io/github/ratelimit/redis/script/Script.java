@@ -4,8 +4,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
@@ -48,7 +46,9 @@ public final class Script implements Codec {
 	public Script(String lua, Set<String> numbers, int work) {
 		this.lua = lua;
 		this.source = lua.getBytes(StandardCharsets.UTF_8);
-		this.hash = sha1(this.source).getBytes(StandardCharsets.US_ASCII);
+		this.hash = HexFormat.of()
+			.formatHex(RedisKeys.digest("SHA-1", this.source, null))
+			.getBytes(StandardCharsets.US_ASCII);
 		this.numbers = numbers.size();
 		this.metadata = numbers.contains("length_");
 		this.call = numbers.contains("call");
@@ -125,15 +125,6 @@ public final class Script implements Codec {
 		}
 		else {
 			call.complete(answer);
-		}
-	}
-
-	private static String sha1(byte[] source) {
-		try {
-			return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(source));
-		}
-		catch (NoSuchAlgorithmException ex) {
-			throw new IllegalStateException("Every Java runtime has SHA-1", ex);
 		}
 	}
 

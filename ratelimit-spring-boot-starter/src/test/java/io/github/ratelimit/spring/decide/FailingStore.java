@@ -46,7 +46,7 @@ class FailingStore implements RateLimiter {
 			return this.instead;
 		}
 		IllegalStateException cause = new IllegalStateException();
-		throw this.busy ? new StoreBusyException("busy", cause) : new StoreException("gone", cause);
+		throw this.busy ? new StoreBusyException("busy", cause, "") : new StoreException("gone", cause);
 	}
 
 }

@@ -161,7 +161,7 @@ class RedisCheckIT {
 			RateLimiter busy = (RateLimiter) Proxy.newProxyInstance(getClass().getClassLoader(),
 					new Class<?>[] { RateLimiter.class }, (proxy, method, arguments) -> {
 						if (asked.incrementAndGet() < 3) {
-							throw new StoreBusyException("Redis failed", new IllegalStateException("busy"));
+							throw new StoreBusyException("Redis failed", new IllegalStateException("busy"), "");
 						}
 						return method.invoke(context.getBean(RateLimiter.class), arguments);
 					});
@@ -180,7 +180,7 @@ class RedisCheckIT {
 		RateLimiter busy = (RateLimiter) Proxy.newProxyInstance(getClass().getClassLoader(),
 				new Class<?>[] { RateLimiter.class }, (proxy, method, arguments) -> {
 					asked.incrementAndGet();
-					throw new StoreBusyException("Redis failed", new IllegalStateException("busy"));
+					throw new StoreBusyException("Redis failed", new IllegalStateException("busy"), "");
 				});
 		warmUp(TestRedis.connections(), busy, null);
 		assertThat(asked).hasValueBetween(2, 100);
