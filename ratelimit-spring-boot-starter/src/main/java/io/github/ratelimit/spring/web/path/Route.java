@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.web.path;
 
 import java.util.List;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,24 @@ import org.springframework.web.util.pattern.PatternParseException;
  */
 public record Route(@Nullable HttpMethod method, PathPattern pattern, long cost) {
 
+	/** Variables, which may have regular expressions. */
+	private static final Pattern VARIABLE = Pattern.compile("\\{(?:[^{}]|\\{[^{}]*})*}");
+
+	/**
+	 * A question mark stands for one character, but not before a parameter, nor behind
+	 * the extension of a file.
+	 */
+	private static final Pattern QUERY = Pattern
+		.compile("\\?[^/]*[=&]|\\.(?:json|xml|html?|csv|txt|pdf|js|css|php|jsp|do|action)\\?");
+
+	/**
+	 * What stands for more than itself in regular expressions, but not in patterns. The
+	 * paths {@code /.*}{@code /**} are those of names such as {@code .git}, and
+	 * {@code Books(*)} has a key.
+	 */
+	private static final Pattern REGEX = Pattern.compile("[\\[\\]|^\\\\]|\\$$"
+			+ "|(?!^/\\.\\*/\\*\\*$)(?:^|/)\\.[*+]\\??(?:/|$)|\\([^)]*(?:\\.[*+]|\\?:)[^)]*\\)|\\)[*+?]");
+
 	/**
 	 * Parses a route.
 	 * @param text a path pattern, optionally after a method: {@code /api/**} or
@@ -34,20 +53,24 @@ public record Route(@Nullable HttpMethod method, PathPattern pattern, long cost)
 	public static Route parse(String text, long cost, PathPatternParser parser) {
 		String[] words = text.strip().split("\\s+");
 		String path = words[words.length - 1];
-		String problem = (words.length <= 2) ? PathSpelling.problem(path) : null;
-		if (problem != null) {
-			throw new IllegalArgumentException("Invalid path (%s): must be %s.".formatted(text, problem));
-		}
-		if (words.length > 2 || !path.startsWith("/")) {
-			throw new IllegalArgumentException(
-					"Invalid path (%s): must be a pattern such as /api/** or GET /user/**.".formatted(text));
-		}
+		String outsideVariables = VARIABLE.matcher(path).replaceAll("x");
+		require(!path.equals("/.*") && !REGEX.matcher(outsideVariables).find(), text,
+				"no regular expression: /** is for all paths, /{name:[.].*} for names that begin with a point");
+		require(!QUERY.matcher(outsideVariables).find(), text,
+				"a path without a query; the identifier query:NAME counts by a parameter");
+		require(words.length <= 2 && path.startsWith("/"), text, "a pattern such as /api/** or GET /user/**");
 		try {
 			PathPattern pattern = parser.parse(path);
 			return new Route((words.length == 2) ? method(words[0], text) : null, pattern, cost);
 		}
 		catch (PatternParseException ex) {
 			throw new IllegalArgumentException("Invalid path (%s): %s".formatted(text, ex.toDetailedString()), ex);
+		}
+	}
+
+	private static void require(boolean valid, String text, String rule) {
+		if (!valid) {
+			throw new IllegalArgumentException("Invalid path (%s): must be %s.".formatted(text, rule));
 		}
 	}
 
