@@ -24,9 +24,8 @@ public interface SecurityFilters {
 	};
 
 	/**
-	 * Returns the filters that a request passes; by default, none. If there are some, a
-	 * CORS preflight request is not limited if one of them answers it before others check
-	 * credentials.
+	 * Returns the filters that a request passes; by default, none. Those that apply CORS
+	 * are asked what a page of another origin may read.
 	 * @param request the request
 	 * @return the filters in their order; empty if the request passes none
 	 */

@@ -48,7 +48,7 @@ class ArchitectureTests {
 			Map.entry("redis", Set.of("", "policy", "decide", "config")),
 			Map.entry("client", Set.of("", "policy", "decide", "config")),
 			Map.entry("method", Set.of("", "policy", "annotation", "decide", "config", "expression")),
-			Map.entry("web.address", Set.of("config")),
+			Map.entry("web.address", Set.of("config", "decide")),
 			Map.entry("web.identify", Set.of("", "policy", "decide", "config", "expression", "web.address")),
 			Map.entry("web.path", Set.of("", "policy", "decide", "config")),
 			Map.entry("web.answer", Set.of("", "policy", "decide", "config")),

@@ -2,13 +2,10 @@ package io.github.ratelimit.spring.decide;
 
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.util.StringUtils;
 
@@ -20,16 +17,11 @@ import org.springframework.util.StringUtils;
  */
 public final class ListedPlans {
 
-	private static final Logger logger = LoggerFactory.getLogger(ListedPlans.class);
-
-	/** Plans may be what clients send. */
-	private static final int MOST_LOGGED = 100;
-
 	private final Supplier<? extends Iterable<IdentifiedPolicy>> policies;
 
 	private final BooleanSupplier changing;
 
-	private final Set<String> logged = ConcurrentHashMap.newKeySet();
+	private final LoggedOnce warnings = new LoggedOnce(ListedPlans.class);
 
 	/**
 	 * Creates the plans.
@@ -48,10 +40,10 @@ public final class ListedPlans {
 				return;
 			}
 		}
-		if (this.logged.size() < MOST_LOGGED && !this.changing.getAsBoolean() && this.logged.add(plan)) {
+		if (!this.warnings.contains(plan) && !this.changing.getAsBoolean()) {
 			Set<String> listed = new TreeSet<>();
 			this.policies.get().forEach((policy) -> listed.addAll(policy.plans().keySet()));
-			logger.warn(
+			this.warnings.warn(plan,
 					"The plan '{}' of a user is in no policy, so that the limits without a plan apply.{} The plans"
 							+ " of policies are {}. This is logged once",
 					StringUtils.truncate(plan, 64).replaceAll("[\\p{C}\\p{Zl}\\p{Zp}]", "?"),

@@ -1,8 +1,6 @@
 package io.github.ratelimit.spring.decide;
 
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -26,12 +24,7 @@ public final class Listeners<T> {
 
 	private final SingletonSupplier<List<T>> listeners;
 
-	private final Set<Failure> failures = ConcurrentHashMap.newKeySet();
-
-	/** Exceptions of the same listener that are logged once. */
-	private record Failure(int listener, Class<?> exception) {
-
-	}
+	private final LoggedOnce warnings = new LoggedOnce(Listeners.class);
 
 	/**
 	 * Creates listeners.
@@ -61,10 +54,9 @@ public final class Listeners<T> {
 				event.accept(listener);
 			}
 			catch (RuntimeException ex) {
-				if (this.failures.add(new Failure(i, ex.getClass()))) {
-					logger.warn("{} failed, which changes nothing else. This is logged once for {}",
-							listener.getClass().getName(), ex.getClass().getName(), ex);
-				}
+				this.warnings.warn(List.of(i, ex.getClass()),
+						"{} failed, which changes nothing else. This is logged once for {}",
+						listener.getClass().getName(), ex.getClass().getName(), ex);
 			}
 		}
 	}

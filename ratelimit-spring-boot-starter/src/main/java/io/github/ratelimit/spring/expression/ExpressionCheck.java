@@ -3,8 +3,6 @@ package io.github.ratelimit.spring.expression;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.lang.reflect.Type;
-import java.lang.reflect.WildcardType;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -20,7 +18,6 @@ import io.github.ratelimit.spring.decide.NearestNames;
 import io.github.ratelimit.spring.expression.ReadOnlyExpression.Variables;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.ResolvableType;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.Assign;
 import org.springframework.expression.spel.ast.BeanReference;
@@ -31,9 +28,7 @@ import org.springframework.expression.spel.ast.Indexer;
 import org.springframework.expression.spel.ast.InlineMap;
 import org.springframework.expression.spel.ast.MethodReference;
 import org.springframework.expression.spel.ast.OpDec;
-import org.springframework.expression.spel.ast.OpEQ;
 import org.springframework.expression.spel.ast.OpInc;
-import org.springframework.expression.spel.ast.OpNE;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.Selection;
@@ -53,7 +48,7 @@ import org.springframework.util.StringUtils;
  * final, or of the servlet API where that has all members. In other types a name is
  * refused only if it is almost one that the type has. Nothing is checked on
  * {@code Object}, {@code Class}, {@code Map} and {@code Optional}, or on what is read
- * from them.
+ * from them; type arguments are not looked at.
  */
 final class ExpressionCheck {
 
@@ -91,10 +86,10 @@ final class ExpressionCheck {
 	/**
 	 * Checks a part of the expression.
 	 * @param element whether it may refer to an element, as in a selection
-	 * @return the type of its value; {@code NONE} if it is unknown
+	 * @return the type of its value; {@code Object} if it is unknown
 	 * @throws IllegalArgumentException if it can never be evaluated
 	 */
-	ResolvableType check(SpelNode node, boolean element) {
+	Class<?> check(SpelNode node, boolean element) {
 		if (FORBIDDEN.contains(node.getClass())) {
 			throw invalid("is not allowed", node);
 		}
@@ -105,18 +100,11 @@ final class ExpressionCheck {
 			throw invalid("does not follow a variable", node);
 		}
 		checkInside(node, element);
-		if (node instanceof VariableReference) {
-			return ofVariable(node, element);
-		}
-		if (node instanceof StringLiteral) {
-			return ResolvableType.forClass(String.class);
-		}
-		return (node instanceof OpEQ || node instanceof OpNE) ? ResolvableType.forClass(Boolean.class)
-				: ResolvableType.NONE;
+		return (node instanceof VariableReference) ? ofVariable(node, element) : Object.class;
 	}
 
-	private ResolvableType checkChain(SpelNode chain, boolean element) {
-		ResolvableType type = check(chain.getChild(0), element);
+	private Class<?> checkChain(SpelNode chain, boolean element) {
+		Class<?> type = check(chain.getChild(0), element);
 		if (chain.getChild(0) instanceof VariableReference variable) {
 			addMember(chain.getChild(1), this.read.getOrDefault(name(variable), new HashSet<>()));
 		}
@@ -142,11 +130,11 @@ final class ExpressionCheck {
 		}
 	}
 
-	private ResolvableType ofVariable(SpelNode node, boolean element) {
+	private Class<?> ofVariable(SpelNode node, boolean element) {
 		String name = name(node);
-		ResolvableType type = this.known.types().get(name);
+		Class<?> type = this.known.types().get(name);
 		if (type == null && name.equals("this") && element) {
-			return ResolvableType.NONE;
+			return Object.class;
 		}
 		if (type == null) {
 			throw invalid("is not allowed", node);
@@ -185,31 +173,30 @@ final class ExpressionCheck {
 		}
 	}
 
-	private ResolvableType ofMember(SpelNode member, ResolvableType owner) {
-		Class<?> type = ClassUtils.resolvePrimitiveIfNecessary(owner.toClass());
-		if (type == Object.class || hasLowerBound(owner, new HashSet<>())
-				|| UNKNOWN.stream().anyMatch((unknown) -> unknown.isAssignableFrom(type))) {
-			return ResolvableType.NONE;
+	private Class<?> ofMember(SpelNode member, Class<?> owner) {
+		Class<?> type = ClassUtils.resolvePrimitiveIfNecessary(owner);
+		if (type == Object.class || UNKNOWN.stream().anyMatch((unknown) -> unknown.isAssignableFrom(type))) {
+			return Object.class;
 		}
 		if (member instanceof Indexer) {
 			if (member.getChild(0) instanceof PropertyOrFieldReference && isComplete(type)) {
 				throw new IllegalArgumentException(
 						"%s is a key, but %s is no map".formatted(member.toStringAST(), type.getTypeName()));
 			}
-			return type.isArray() ? owner.getComponentType() : owner.as(List.class).getGeneric(0);
+			return type.isArray() ? type.getComponentType() : Object.class;
 		}
 		if (member instanceof PropertyOrFieldReference property) {
-			return ofProperty(property.getName(), type, owner);
+			return ofProperty(property.getName(), type);
 		}
-		return (member instanceof MethodReference method)
-				? ofMethod(method.getName(), method.getChildCount(), type, owner) : ResolvableType.NONE;
+		return (member instanceof MethodReference method) ? ofMethod(method.getName(), method.getChildCount(), type)
+				: Object.class;
 	}
 
-	private ResolvableType ofProperty(String name, Class<?> type, ResolvableType owner) {
+	private Class<?> ofProperty(String name, Class<?> type) {
 		if (type.isArray() && name.equals("length")) {
-			return ResolvableType.forClass(int.class);
+			return int.class;
 		}
-		ResolvableType found = this.properties.find(name, type, owner);
+		Class<?> found = this.properties.find(name, type);
 		if (found == null) {
 			requireNotMisspelt("property", name, type,
 					type.isArray() ? Stream.of("length")
@@ -217,7 +204,7 @@ final class ExpressionCheck {
 									methods(type).filter((method) -> method.getParameterCount() == 0)
 										.map(ExpressionCheck::property),
 									Stream.of(type.getFields()).map(Field::getName)));
-			return ResolvableType.NONE;
+			return Object.class;
 		}
 		return found;
 	}
@@ -229,13 +216,13 @@ final class ExpressionCheck {
 		return suffix.equals(method.getName()) ? suffix : StringUtils.uncapitalizeAsProperty(suffix);
 	}
 
-	private ResolvableType ofMethod(String name, int arguments, Class<?> type, ResolvableType owner) {
+	private Class<?> ofMethod(String name, int arguments, Class<?> type) {
 		List<Method> named = methods(type).filter((method) -> method.getName().equals(name)).toList();
 		if (named.isEmpty()) {
 			if (!OF_ALL.contains(name)) {
 				requireNotMisspelt("method", name, type, methods(type).map(Method::getName));
 			}
-			return ResolvableType.NONE;
+			return Object.class;
 		}
 		List<Method> callable = named.stream()
 			.filter((method) -> method.getParameterCount() == arguments || method.isVarArgs())
@@ -245,27 +232,13 @@ final class ExpressionCheck {
 					"there is no method '%s' with %s arguments in %s".formatted(name, arguments, type.getTypeName()));
 		}
 		// Which of several methods is called depends on the arguments.
-		return (callable.stream().map(Method::getGenericReturnType).distinct().count() == 1)
-				? returned(callable.get(0), owner) : ResolvableType.NONE;
+		return (callable.stream().map(Method::getReturnType).distinct().count() == 1) ? callable.get(0).getReturnType()
+				: Object.class;
 	}
 
 	/** The methods that expressions may call: not those of {@code Object}. */
 	private static Stream<Method> methods(Class<?> type) {
 		return Stream.of(type.getMethods()).filter((method) -> method.getDeclaringClass() != Object.class);
-	}
-
-	private static ResolvableType returned(Method method, ResolvableType owner) {
-		return ResolvableType.forType(method.getGenericReturnType(), owner.as(method.getDeclaringClass()));
-	}
-
-	/**
-	 * Objects of {@code ? super X} may be of any type.
-	 * @param seen the types that were looked at: a variable may be in its own bound
-	 */
-	private static boolean hasLowerBound(ResolvableType type, Set<Type> seen) {
-		return (type.getType() instanceof WildcardType wildcard && wildcard.getLowerBounds().length > 0)
-				|| (seen.add(type.getType())
-						&& Stream.of(type.getGenerics()).anyMatch((generic) -> hasLowerBound(generic, seen)));
 	}
 
 	/** Returns whether objects have no other members than their declared type. */
@@ -304,11 +277,10 @@ final class ExpressionCheck {
 	/** Finds the properties that SpEL reads. */
 	private static final class Properties extends ReflectivePropertyAccessor {
 
-		@Nullable ResolvableType find(String name, Class<?> type, ResolvableType owner) {
+		@Nullable Class<?> find(String name, Class<?> type) {
 			Method getter = findGetterForProperty(name, type, false);
 			Field field = (getter == null) ? findField(name, type, false) : null;
-			return (getter != null) ? returned(getter, owner)
-					: (field != null) ? ResolvableType.forField(field, owner.as(field.getDeclaringClass())) : null;
+			return (getter != null) ? getter.getReturnType() : (field != null) ? field.getType() : null;
 		}
 
 		@Override

@@ -7,7 +7,6 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.ResolvableType;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.PropertyAccessor;
@@ -15,7 +14,6 @@ import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.DataBindingPropertyAccessor;
 import org.springframework.expression.spel.support.SimpleEvaluationContext;
-import org.springframework.util.ClassUtils;
 
 /**
  * An expression that can only read its variables: no types, beans, constructors or
@@ -35,8 +33,6 @@ public final class ReadOnlyExpression {
 
 	private final SpelExpression expression;
 
-	private final @Nullable Class<?> type;
-
 	/** The variables that it reads, with the members of each. */
 	private final Map<String, Set<String>> read;
 
@@ -45,8 +41,7 @@ public final class ReadOnlyExpression {
 	private ReadOnlyExpression(SpelExpression expression, Variables known) {
 		this.expression = expression;
 		ExpressionCheck check = new ExpressionCheck(known);
-		Class<?> type = check.check(expression.getAST(), false).resolve();
-		this.type = (type != null) ? ClassUtils.resolvePrimitiveIfNecessary(type) : null;
+		check.check(expression.getAST(), false);
 		this.read = check.read();
 		ExpressionCheck.addMembers(expression.getAST(), this.members);
 	}
@@ -109,14 +104,6 @@ public final class ReadOnlyExpression {
 	}
 
 	/**
-	 * Returns the type of the value, a wrapper instead of a primitive one; {@code null}
-	 * if it is known only by evaluation.
-	 */
-	public @Nullable Class<?> type() {
-		return this.type;
-	}
-
-	/**
 	 * Evaluates the expression.
 	 * @param values the values of the variables, by their names without {@code #}
 	 * @param type the type to convert the value to
@@ -141,13 +128,13 @@ public final class ReadOnlyExpression {
 	/**
 	 * The variables that an expression may read.
 	 *
-	 * @param types their types, by their names without {@code #};
-	 * {@link ResolvableType#NONE} if a type is unknown
+	 * @param types their types, by their names without {@code #}; {@code Object} if a
+	 * type is unknown
 	 * @param description what they are, for messages
 	 * @param servlets whether values with a type of the servlet API have no members that
 	 * the type does not have
 	 */
-	public record Variables(Map<String, ResolvableType> types, String description, boolean servlets) {
+	public record Variables(Map<String, Class<?>> types, String description, boolean servlets) {
 
 	}
 

@@ -7,16 +7,14 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.github.ratelimit.spring.RateLimitedExpressionException;
+import io.github.ratelimit.spring.decide.LoggedOnce;
 import io.github.ratelimit.spring.expression.ReadOnlyExpression;
 import io.github.ratelimit.spring.expression.ReadOnlyExpression.Variables;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.KotlinDetector;
@@ -29,8 +27,6 @@ import org.springframework.expression.spel.SpelEvaluationException;
  */
 final class MethodExpression {
 
-	private static final Logger logger = LoggerFactory.getLogger(MethodExpression.class);
-
 	private static final BigDecimal LARGEST = BigDecimal.valueOf(Long.MAX_VALUE);
 
 	private final ReadOnlyExpression expression;
@@ -42,7 +38,7 @@ final class MethodExpression {
 
 	private final String place;
 
-	private final AtomicBoolean failed = new AtomicBoolean();
+	private final LoggedOnce warnings = new LoggedOnce(MethodExpression.class);
 
 	private MethodExpression(ReadOnlyExpression expression, Map<String, Integer> indexes, String attribute,
 			String place) {
@@ -77,9 +73,9 @@ final class MethodExpression {
 						indexes.keySet().stream().map("#"::concat).collect(Collectors.joining(", ")),
 						method.toGenericString(),
 						(names != null) ? "" : " (compile with -parameters to use their names)");
-		Map<String, ResolvableType> known = indexes.entrySet()
+		Map<String, Class<?>> known = indexes.entrySet()
 			.stream()
-			.collect(Collectors.toMap(Map.Entry::getKey, (each) -> types.get(each.getValue())));
+			.collect(Collectors.toMap(Map.Entry::getKey, (each) -> types.get(each.getValue()).toClass()));
 		return new MethodExpression(ReadOnlyExpression.parse(attribute, text, new Variables(known, description, false)),
 				indexes, attribute, place);
 	}
@@ -158,11 +154,9 @@ final class MethodExpression {
 	}
 
 	private void warn(String reason) {
-		if (this.failed.compareAndSet(false, true)) {
-			logger.warn(
-					"Calls of {} are refused when its {} ({}) fails, as it just did: {} Later failures are not logged",
-					this.place, this.attribute, this, reason.endsWith(".") ? reason : reason + ".");
-		}
+		this.warnings.warn(this.attribute,
+				"Calls of {} are refused when its {} ({}) fails, as it just did: {} Later failures are not logged",
+				this.place, this.attribute, this, reason.endsWith(".") ? reason : reason + ".");
 	}
 
 	/** Returns the expression as written. */

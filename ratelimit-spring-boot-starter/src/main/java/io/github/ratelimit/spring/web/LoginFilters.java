@@ -48,7 +48,7 @@ final class LoginFilters {
 	}
 
 	/** Returns true also if the class of the filter is unknown. */
-	static boolean mayCheckCredentials(FilterRegistration filter) {
+	private static boolean mayCheckCredentials(FilterRegistration filter) {
 		String type = filter.getClassName();
 		return type == null || (!OWN.contains(type)
 				&& (CALLING_OTHERS.contains(type) || HARMLESS.stream().noneMatch(type::startsWith)));

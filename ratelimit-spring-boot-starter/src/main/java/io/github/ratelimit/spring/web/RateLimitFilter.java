@@ -29,8 +29,9 @@ import org.springframework.web.cors.CorsUtils;
 
 /**
  * Enforces the policies of the paths that a request reaches, by any dispatch, before they
- * are served; each policy once in a request. CORS preflight requests that CORS code
- * answers are not limited. A request whose path cannot be decoded is answered with 400.
+ * are served; each policy once in a request. What a CORS preflight request has used is
+ * refunded as soon as CORS code has allowed it. A request whose path cannot be decoded is
+ * answered with 400.
  * <p>
  * There are two of these filters, before and after the login. The first decides what
  * needs no user, and defers the rest to the second.
@@ -62,14 +63,10 @@ final class RateLimitFilter implements Filter {
 			throws IOException, ServletException {
 		HttpServletRequest request = (HttpServletRequest) any;
 		HttpServletResponse response = (HttpServletResponse) anyResponse;
-		boolean preflight = CorsUtils.isPreFlightRequest(request);
-		if (preflight && this.responses.cors().isFree(request)) {
-			chain.doFilter(request, response);
-		}
-		else if (isAllowed(request, response)) {
+		if (isAllowed(request, response)) {
 			chain.doFilter(request, ExposedHeaders.concern(request) && !RequestState.of(request).statuses().isEmpty()
 					? new ExposedHeaders(this.responses.headers(), response) : response);
-			if (preflight && this.responses.cors().isAnswered(request, response)) {
+			if (CorsUtils.isPreFlightRequest(request) && this.responses.cors().isAnswered(request, response)) {
 				// At once: its client may send the next one as soon as it has the
 				// response.
 				RequestState state = RequestState.of(request);

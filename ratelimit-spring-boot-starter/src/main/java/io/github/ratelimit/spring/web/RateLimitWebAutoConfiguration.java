@@ -107,8 +107,7 @@ public final class RateLimitWebAutoConfiguration {
 
 	@Bean
 	ApplicationCors rateLimitApplicationCors(ObjectProvider<SecurityFilters> security, ListableBeanFactory beans) {
-		return new ApplicationCors(security.getIfAvailable(() -> SecurityFilters.NONE), beans,
-				LoginFilters::mayCheckCredentials);
+		return new ApplicationCors(security.getIfAvailable(() -> SecurityFilters.NONE), beans);
 	}
 
 	@Bean

@@ -1,6 +1,5 @@
 package io.github.ratelimit.spring.expression;
 
-import java.lang.reflect.Type;
 import java.time.Duration;
 import java.time.LocalDate;
 import java.util.ArrayList;
@@ -19,7 +18,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.core.ResolvableType;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.SimpleEvaluationContext;
@@ -28,7 +26,6 @@ import org.springframework.mock.web.MockMultipartHttpServletRequest;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.assertj.core.api.Assertions.assertThatNoException;
 
 /**
  * Every expression on every variable: what is refused fails when it is evaluated.
@@ -55,21 +52,13 @@ class ExpressionCheckTests {
 
 	private final Map<String, Object> values = new LinkedHashMap<>();
 
-	private final Map<String, ResolvableType> types = new LinkedHashMap<>();
+	private final Map<String, Class<?>> types = new LinkedHashMap<>();
 
 	ExpressionCheckTests() {
 		Point point = new Point(1, 2, new Final());
-		Box<Point> box = new Box<>();
-		box.value = point;
-		StringBox strings = new StringBox();
-		strings.value = "s";
 		add("two", TwoNames.class, new TwoNames());
 		add("servlet", ServletRequest.class, new MockMultipartHttpServletRequest());
 		add("http", HttpServletRequest.class, new MockMultipartHttpServletRequest());
-		add("lower", parameter("lower", List.class), List.of(point));
-		add("inner", parameter("inner", List.class), List.of(List.of(point)));
-		add("self", parameter("self", Enum.class), Color.BLUE);
-		add("raw", Enum.class, Color.BLUE);
 		add("noFlag", NoFlag.class, new NoFlag());
 		add("user", User.class, new User());
 		add("text", String.class, "abc");
@@ -79,45 +68,22 @@ class ExpressionCheckTests {
 		add("numbers", int[].class, new int[] { 1, 2 });
 		add("point", Point.class, point);
 		add("color", Color.class, Color.BLUE);
+		add("raw", Enum.class, Color.BLUE);
 		add("named", Named.class, new Final());
 		add("own", Final.class, new Final());
-		add("strings", Box.class, strings);
 		add("object", Object.class, "obj");
 		add("date", LocalDate.class, LocalDate.of(2026, 1, 1));
 		add("uuid", UUID.class, new UUID(1, 2));
 		add("type", Class.class, String.class);
 		add("sequence", CharSequence.class, "cs");
 		add("duration", Duration.class, Duration.ofSeconds(3));
-		add("box", ResolvableType.forClassWithGenerics(Box.class, Point.class), box);
-		add("list", ResolvableType.forClassWithGenerics(List.class, Point.class), List.of(point));
-		add("set", ResolvableType.forClassWithGenerics(Set.class, String.class), Set.of("z"));
-		add("map", ResolvableType.forClassWithGenerics(Map.class, String.class, Point.class), Map.of("k", point));
-		add("optional", ResolvableType.forClassWithGenerics(Optional.class, Point.class), Optional.of(point));
+		add("list", List.class, List.of(point));
+		add("set", Set.class, Set.of("z"));
+		add("map", Map.class, Map.of("k", point));
+		add("optional", Optional.class, Optional.of(point));
 	}
 
-	private static Type parameter(String method, Class<?> type) {
-		try {
-			return ExpressionCheckTests.class.getDeclaredMethod(method, type).getGenericParameterTypes()[0];
-		}
-		catch (NoSuchMethodException ex) {
-			throw new IllegalStateException(ex);
-		}
-	}
-
-	static void lower(List<? super String> values) {
-	}
-
-	static void inner(List<? extends List<? super String>> values) {
-	}
-
-	static <T extends Enum<T>> void self(T value) {
-	}
-
-	private void add(String name, Type type, Object value) {
-		add(name, ResolvableType.forType(type), value);
-	}
-
-	private void add(String name, ResolvableType type, Object value) {
+	private void add(String name, Class<?> type, Object value) {
 		this.types.put(name, type);
 		this.values.put(name, value);
 	}
@@ -139,10 +105,7 @@ class ExpressionCheckTests {
 			'#point.whoo' | property 'whoo' in $Point
 			'#point.who.nmae' | property 'nmae' in $Named
 			'#array[0].whoo' | property 'whoo' in $Point
-			'#list[0].whoo' | property 'whoo' in $Point
-			'#list.get(0).whoo' | property 'whoo' in $Point
 			'#list.szie()' | method 'szie' in java.util.List, the nearest is 'size'
-			'#box.value.whoo' | property 'whoo' in $Point
 			'#number > 1 ? #user.nmae : 7' | property 'nmae' in $User
 			'#text.concat(#user.nmae)' | property 'nmae' in $User
 			'#list.![#user.nmae]' | property 'nmae' in $User
@@ -157,8 +120,8 @@ class ExpressionCheckTests {
 	@ValueSource(strings = { "#object.anything", "#object.anything()", "#map.anything", "#map['anything'].more",
 			"#optional?.anything", "#named.tenant", "#named.names", "#user.tenant", "#user.nane", "#user.nme",
 			"#user.isActive(1)", "#user.Name", "#user['nmae']", "#user.describe().anything", "#named.hashCode()",
-			"#list.![customr]", "#list.?[customr == 1]", "#lower[0].nmae", "#type.anything", "#text[0]",
-			"#number.toString().length()", "{1, 2}.szie()" })
+			"#list.![customr]", "#list.?[customr == 1]", "#list[0].nmae", "#user.value.nmae", "#user.all()[0].nmae",
+			"#type.anything", "#text[0]", "#number.toString().length()", "{1, 2}.szie()" })
 	void nameIsAcceptedWhenSomeObjectMayHaveIt(String text) {
 		assertThat(parse(text)).hasToString(text);
 	}
@@ -184,31 +147,11 @@ class ExpressionCheckTests {
 				.isThrownBy(() -> evaluate(text)));
 	}
 
-	/** They would be null whatever the object is. */
-	@ParameterizedTest
-	@ValueSource(strings = { "#point.#color", "#point.#misspelt", "#point.#function('x')" })
-	void variableThatFollowsADotIsRefused(String text) {
-		assertThatIllegalArgumentException().isThrownBy(() -> parse(text)).withMessageContaining("is not allowed");
-	}
-
 	@Test
 	void methodThatIsNoGetterIsNotNamedAsNearest() {
 		assertThatIllegalArgumentException().isThrownBy(() -> parse("#noFlag.flag"))
 			.withMessageContaining("there is no property 'flag' in " + NoFlag.class.getTypeName())
 			.withMessageNotContaining("the nearest is 'flag'");
-	}
-
-	@Test
-	void expressionsReadMembersOfAllKinds() {
-		assertThat(List.of("#text.length()", "#user.active", "#user.isActive()", "#user.firstName", "#user.hidden",
-				"#point.x", "#point.who.upper()", "#point.join('a', 'b')", "#box.value.x", "#box.all()[0].who.name",
-				"#strings.more()", "#color.extra()", "#array.length", "#array[0].x", "#two.value.x",
-				"#two.value().length()", "#http.method", "#lower[0].x", "#list.![x]", "#map['k'].x", "#map[k].x",
-				"#optional.get().x", "#named.name", "#own.opt('a', 1)", "#date.leapYear"))
-			.allSatisfy((text) -> {
-				assertThatNoException().isThrownBy(() -> evaluate(text));
-				assertThat(parse(text).evaluate(this.values, Object.class)).isNotNull();
-			});
 	}
 
 	private ReadOnlyExpression parse(String text) {
@@ -225,7 +168,23 @@ class ExpressionCheckTests {
 
 	public static class User {
 
-		public String hidden = "";
+		public Object value = "s";
+
+		public List<Object> all() {
+			return List.of(this.value);
+		}
+
+		public boolean isEmpty() {
+			return false;
+		}
+
+		public String getURL() {
+			return "u";
+		}
+
+		public Boolean getFlag() {
+			return true;
+		}
 
 		public String getName() {
 			return "";
@@ -311,46 +270,6 @@ class ExpressionCheckTests {
 
 		public long over(String text) {
 			return text.length();
-		}
-
-	}
-
-	public static class Box<T> {
-
-		public static final String CONSTANT = "c";
-
-		public T value;
-
-		public T getValue() {
-			return this.value;
-		}
-
-		public List<T> all() {
-			return List.of(this.value);
-		}
-
-		public boolean isEmpty() {
-			return false;
-		}
-
-		public String getURL() {
-			return "u";
-		}
-
-		public Boolean getFlag() {
-			return true;
-		}
-
-		public static int fixed() {
-			return 1;
-		}
-
-	}
-
-	public static class StringBox extends Box<String> {
-
-		public String more() {
-			return "m";
 		}
 
 	}

@@ -58,17 +58,6 @@ class OwnAlgorithmIT {
 	}
 
 	@Test
-	void customStoreSupportsIt() {
-		try (TestApplication own = TestApplication.startWithOwnLimiter(Application.class,
-				"ratelimit.redis.url=" + TestRedis.uri(), "ratelimit.key-prefix=" + TestRedis.newKeyPrefix(),
-				"ratelimit.policies.bean.paths=/bean", "ratelimit.policies.bean.limits=0/d",
-				"ratelimit.policies.bean.algorithm=dailyAllowance")) {
-			assertThat(own.get("/bean").statusCode()).isEqualTo(429);
-			assertThat(own.get("/annotated").statusCode()).isEqualTo(200);
-		}
-	}
-
-	@Test
 	void redisDecidesAsTheStoreInMemory() {
 		ManualClock clock = new ManualClock("2026-01-01T00:00:00Z");
 		RateLimiter redis = RedisRateLimiter.of(TestRedis.connections(), TestRedis.newKeyPrefix()).withClock(clock);

@@ -2,14 +2,12 @@ package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpResponse;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.spring.OpenApplication;
-import io.github.ratelimit.spring.OwnRedis;
 import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
@@ -40,8 +38,6 @@ import static org.awaitility.Awaitility.await;
 		  plan-cache-ttl: 0
 		  policies:
 		    api: { paths: /api/**, limits: 5/m }
-		    both: { paths: /both, limits: 5/m, identifiers: [ip, header:X-User] }
-		    counted: { paths: /counted/**, limits: 5/m, count-denied: true }
 		    denied: { paths: /denied, limits: 3/h, count-when: 'status in [429]' }
 		    one: { limits: 1/d }
 		    keyed: { limits: 1/m, identifiers: header:X-Key, missing-identifier: deny }
@@ -50,9 +46,6 @@ import static org.awaitility.Awaitility.await;
 		    told: { paths: /told, limits: 10/m, plans.pro.limits: 20/2m }
 		""")
 class PathAndMethodIT {
-
-	private static final AtomicReference<Runnable> beforeCall = new AtomicReference<>(() -> {
-	});
 
 	@Parameter
 	TestApplication application;
@@ -68,36 +61,11 @@ class PathAndMethodIT {
 	}
 
 	@Test
-	void methodIsNotCalledWhenThePathIsDenied() {
-		assertThat(this.application.statuses(5, "/api/light")).containsOnly(200);
-		assertStatus("/api/fallback", 429);
-		this.application.assertUsed("api", 5);
-	}
-
-	@Test
-	void deniedMethodCountsWherePolicySaysSo() {
-		assertStatus("/counted/light", 200);
-		assertStatus("/counted/heavy", 429);
-		this.application.assertUsed("counted", 5);
-	}
-
-	@Test
-	void requestServedByFallbackPaysForItsPath() {
+	void methodWithFallbackIsNotCalledWhenThePathIsDenied() {
 		assertThat(assertStatus("/api/fallback", 200).body()).isEqualTo("instead");
 		this.application.assertUsed("api", 1);
-	}
-
-	@Test
-	void trueCostIsThatOfPathAndMethodTogether() {
-		this.application.get("/both", "X-User", "alice");
-		this.application.assertUsed("both", 4);
-	}
-
-	@Test
-	void everyCallPays() {
-		assertStatus("/repeated", 200);
-		this.application.assertUsed("api", 4);
-		assertStatus("/repeated", 429);
+		assertThat(this.application.statuses(4, "/api/light")).containsOnly(200);
+		assertStatus("/api/fallback", 429);
 		this.application.assertUsed("api", 5);
 	}
 
@@ -156,33 +124,10 @@ class PathAndMethodIT {
 		this.application.assertUsed("api", 1);
 	}
 
-	@Test
-	void headersTellOfThePathWhenStoreFailsLater() {
-		try (OwnRedis redis = OwnRedis.started();
-				TestApplication own = TestApplication.startWithOwnLimiter(Application.class, """
-						ratelimit:
-						  redis: { url: 'redis://127.0.0.1:%d', timeout: 2s }
-						  defaults.on-store-failure: deny
-						  policies: { path: { paths: /before, limits: 5/d } }
-						""".formatted(redis.port()),
-						policies("api", "both", "counted", "one", "keyed", "same", "other", "told"))) {
-			beforeCall.set(redis::stop);
-			HttpResponse<String> response = own.get("/before");
-			assertThat(response.statusCode()).isEqualTo(503);
-			assertThat(response.headers().firstValue("Retry-After")).hasValue("1");
-			assertThat(response.headers().firstValue("RateLimit").orElseThrow()).startsWith("\"path\";r=4;");
-		}
-	}
-
 	private HttpResponse<String> assertStatus(String path, int status, String... headers) {
 		HttpResponse<String> response = this.application.get(path, headers);
 		assertThat(response.statusCode()).isEqualTo(status);
 		return response;
-	}
-
-	/** All that methods of the application name. */
-	private static String policies(String... names) {
-		return "ratelimit.policies: { " + String.join(": { limits: 9/d }, ", names) + ": { limits: 9/d } }";
 	}
 
 	@OpenApplication
@@ -242,13 +187,7 @@ class PathAndMethodIT {
 	@RestController
 	static class Handlers {
 
-		private final Limited limited;
-
-		Handlers(Limited limited) {
-			this.limited = limited;
-		}
-
-		@GetMapping({ "/api/light", "/counted/light", "/same", "/other" })
+		@GetMapping({ "/api/light", "/same", "/other" })
 		String light() {
 			return "served";
 		}
@@ -257,19 +196,6 @@ class PathAndMethodIT {
 		String told(HttpServletRequest request) {
 			CostSettlement.of(request).settle("told", 5);
 			return "served";
-		}
-
-		@GetMapping("/repeated")
-		void repeated() {
-			for (int i = 0; i < 4; i++) {
-				this.limited.api();
-			}
-		}
-
-		@GetMapping("/before")
-		void before() {
-			beforeCall.get().run();
-			this.limited.api();
 		}
 
 		@GetMapping("/api/heavy")
@@ -281,12 +207,6 @@ class PathAndMethodIT {
 		@GetMapping("/api/own")
 		@RateLimited(policy = "api", cost = 3, identifiers = "header:X-User")
 		String own() {
-			return "served";
-		}
-
-		@GetMapping("/counted/heavy")
-		@RateLimited(policy = "counted", cost = 5)
-		String counted() {
 			return "served";
 		}
 
@@ -310,13 +230,6 @@ class PathAndMethodIT {
 
 		private String instead() {
 			return "instead";
-		}
-
-		@GetMapping("/both")
-		@RateLimited(policy = "both", cost = 3, identifiers = { "header:X-User", "ip" })
-		String settled(HttpServletRequest request) {
-			CostSettlement.of(request).settle("both", 4);
-			return "served";
 		}
 
 	}

@@ -8,7 +8,6 @@ import java.util.stream.IntStream;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.PolicySource;
-import io.github.ratelimit.spring.RefreshPoliciesEvent;
 import io.github.ratelimit.spring.actuate.RateLimitsEndpoint;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
@@ -26,8 +25,6 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.core.env.ConfigurableEnvironment;
-import org.springframework.core.env.MapPropertySource;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.web.SecurityFilterChain;
@@ -47,7 +44,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 		      partner.unlimited: true } }
 		    method: { limits: 1/m, identifiers: user, plans.free.limits: 2/m }
 		    address: { paths: /address, limits: 1/m }
-		    refreshed: { paths: /refreshed, limits: 1/m }
 		management.endpoints.web.exposure.include: ratelimits
 		management.endpoint.ratelimits.access: unrestricted
 		""")
@@ -78,23 +74,6 @@ class PlanIT {
 		assertThat(served(path, "berta", 5)).isEqualTo(1);
 	}
 
-	@Test
-	void changedPlanKeepsTheCountsOfTheSameWindows() {
-		assertThat(served("/api", "anna", 2)).isEqualTo(1);
-		plans.put("anna", "free");
-		assertThat(served("/api", "anna", 2)).isEqualTo(1);
-	}
-
-	@Test
-	void planWithOtherWindowsHasSeparateCounts() {
-		plans.put("anna", "free");
-		assertThat(served("/api", "anna", 5)).isEqualTo(2);
-		plans.put("anna", "pro");
-		assertThat(served("/api", "anna", 5)).isEqualTo(4);
-		plans.put("anna", "free");
-		assertThat(served("/api", "anna", 5)).isZero();
-	}
-
 	@ParameterizedTest
 	@CsvSource({ "/address,address", "/in-place,Application.inPlace" })
 	void firstPlansOfAPolicyCount(String path, String policy) {
@@ -123,14 +102,6 @@ class PlanIT {
 		assertThat(this.application.get("/api").statusCode()).isEqualTo(429);
 	}
 
-	@ParameterizedTest
-	@CsvSource({ "/address, address", "/method, method", "/in-place, Application.inPlace" })
-	void changedLimitsCountForNextRequestOnPathsAndMethods(String path, String policy) {
-		assertThat(served(path, "anna", 3)).isEqualTo(1);
-		limits.put(policy, "3/m");
-		assertThat(served(path, "anna", 5)).isEqualTo(2);
-	}
-
 	@Test
 	void endpointShowsAndResetsTheCountsOfEveryPlan() {
 		plans.put("anna", "pro");
@@ -145,20 +116,6 @@ class PlanIT {
 			.containsExactlyInAnyOrder("none 1/m 1", "free 2/m 2", "pro 4/m 0");
 		assertThat(endpoint.delete("counts", "user:anna", "api").getBody()).hasToString("{reset=[api]}");
 		assertThat(served("/api", "anna", 9)).isEqualTo(4);
-	}
-
-	@Test
-	void endpointShowsDeniedUsersOfAllPlans() {
-		plans.put("carla", "free");
-		assertThat(served("/api", "carla", 5)).isEqualTo(2);
-		JsonNode denied = JsonMapper.shared()
-			.valueToTree(this.application.bean(RateLimitsEndpoint.class)
-				.read("denied", "user:carla", null, null, null)
-				.getBody())
-			.path("denied");
-		assertThat(denied).hasSize(1);
-		assertThat(denied.at("/0/policy").stringValue()).isEqualTo("api");
-		assertThat(denied.at("/0/requests").longValue()).isEqualTo(3);
 	}
 
 	@Test
@@ -179,30 +136,6 @@ class PlanIT {
 		assertThat(served("/address", "anna", 9)).isEqualTo(3);
 	}
 
-	@Test
-	void firstPlansThatAreReadAgainCount() {
-		plans.put("anna", "free");
-		assertThat(served("/refreshed", "anna", 5)).isEqualTo(1);
-		ConfigurableEnvironment environment = this.application.bean(ConfigurableEnvironment.class);
-		Map<String, Object> changed = Map.of("ratelimit.policies.refreshed.plans.free.limits", "3/m");
-		environment.getPropertySources().addFirst(new MapPropertySource("changed", changed));
-		try {
-			refresh();
-			this.application.forget();
-			assertThat(served("/refreshed", "anna", 5)).isEqualTo(3);
-			this.application.forget();
-			assertThat(served("/refreshed", "berta", 5)).isEqualTo(1);
-		}
-		finally {
-			environment.getPropertySources().remove("changed");
-			refresh();
-		}
-	}
-
-	private void refresh() {
-		this.application.publish(new RefreshPoliciesEvent(this));
-	}
-
 	private long served(String path, String user, int requests) {
 		return IntStream.range(0, requests)
 			.filter((i) -> this.application.getAs(user + ":secret", path).statusCode() == 200)
@@ -215,7 +148,7 @@ class PlanIT {
 	@RestController
 	static class Application {
 
-		@GetMapping({ "/api", "/address", "/refreshed" })
+		@GetMapping({ "/api", "/address" })
 		public String get() {
 			return "served";
 		}

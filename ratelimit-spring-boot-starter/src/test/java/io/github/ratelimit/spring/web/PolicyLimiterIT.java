@@ -6,13 +6,10 @@ import java.util.stream.IntStream;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.OpenApplication;
-import io.github.ratelimit.spring.OwnRedis;
 import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.PolicyLimiter;
 import io.github.ratelimit.spring.PolicyLimiter.Acquisition;
 import io.github.ratelimit.spring.RateLimitExceededException;
-import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Timer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 
@@ -65,50 +62,12 @@ class PolicyLimiterIT {
 	}
 
 	@Test
-	void refundReturnsTheQuotaAtOnce() {
-		assertThat(get("/refund", 9, "X-User", "anna")).containsOnly("true");
-		this.application.assertUsed("mail", Identifier.user("anna"), 0);
-	}
-
-	@Test
 	void handlerMayAnswerDenialsAsForMethods() {
 		assertThat(get("/throw", 2, "X-User", "anna")).containsOnly("sent");
 		HttpResponse<String> denied = this.application.get("/throw", "X-User", "anna");
 		assertThat(denied.statusCode()).isEqualTo(429);
 		assertThat(denied.headers().firstValue("Retry-After")).hasValue("60");
 		assertThat(denied.body()).contains("\"violated-policies\":[\"mail\"]");
-	}
-
-	@Test
-	void metricsCountItsDecisions() {
-		long before = denied();
-		get("/mail", 3, "X-User", "carla");
-		assertThat(denied() - before).isEqualTo(1);
-	}
-
-	private long denied() {
-		return this.application.bean(MeterRegistry.class)
-			.get("ratelimit.decisions")
-			.tags("policy", "mail", "outcome", "denied")
-			.timers()
-			.stream()
-			.mapToLong(Timer::count)
-			.sum();
-	}
-
-	@Test
-	void requestsAreAnsweredWhileRedisIsGone() {
-		OwnRedis redis = OwnRedis.started();
-		try (redis;
-				TestApplication own = TestApplication.startWithOwnLimiter(Application.class,
-						"ratelimit.redis.url=redis://127.0.0.1:" + redis.port(), "ratelimit.policies.mail.limits=2/m",
-						"ratelimit.policies.mail.identifiers=user", "ratelimit.policies.mail.plans.gold.limits=3/m",
-						"ratelimit.redis.timeout=2s")) {
-			assertThat(own.get("/mail", "X-User", "anna").body()).isEqualTo("true");
-			redis.stop();
-			assertThat(IntStream.range(0, 3).mapToObj((i) -> own.get("/mail", "X-User", "berta").body()))
-				.containsExactly("true", "true", "false");
-		}
 	}
 
 	private List<String> get(String path, int times, String... headers) {
@@ -128,13 +87,6 @@ class PolicyLimiterIT {
 		@GetMapping("/mail")
 		boolean mail(@RequestParam(defaultValue = "mail") String policy) {
 			return this.limiter.tryAcquire(policy).allowed();
-		}
-
-		@GetMapping("/refund")
-		boolean refund() {
-			Acquisition acquisition = this.limiter.tryAcquire("mail");
-			acquisition.refund();
-			return acquisition.allowed();
 		}
 
 		@GetMapping("/throw")

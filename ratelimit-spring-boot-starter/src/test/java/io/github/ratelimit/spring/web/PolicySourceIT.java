@@ -10,9 +10,7 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.outage.OnStoreFailure;
-import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.PolicySource;
-import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.policy.Enforcement;
 import io.github.ratelimit.spring.policy.MissingIdentifier;
 import io.github.ratelimit.spring.policy.Mode;
@@ -28,8 +26,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
-import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -58,37 +54,22 @@ class PolicySourceIT {
 		change = NOTHING;
 	}
 
-	@Test
-	void policyInShadowDeniesNobodyWithoutItsIdentifier() {
-		assertStatuses("/path", 403);
-		change = mode(Mode.SHADOW);
-		assertStatuses("/path", 200, 200, 200);
-		change = NOTHING;
-		assertStatuses("/path", 403);
-	}
-
-	@Test
-	void shadowThatIsEnforcedDeniesWhoeverLacksItsIdentifier() {
-		assertStatuses("/method", 200);
-		change = mode(Mode.ENFORCE);
-		assertStatuses("/method", 403);
-	}
-
-	@Test
-	void changedRuleForMissingIdentifierCountsForTheNextRequest() {
+	/** The policy of the path enforces, and that of the method is in shadow mode. */
+	@ParameterizedTest
+	@CsvSource({ "/path, ENFORCE, deny, 403 403 403", "/path, SHADOW, deny, 200 200 200",
+			"/path, ENFORCE, skip, 200 200 200", "/path, ENFORCE, ip, 200 200 429",
+			"/method, SHADOW, deny, 200 200 200", "/method, ENFORCE, deny, 403 403 403" })
+	void changedModeAndRuleForMissingIdentifierCountAtOnce(String path, Mode mode, String missing, String statuses) {
 		change = (policy, caller) -> policy
-			.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null, MissingIdentifier.SKIP));
-		assertStatuses("/path", 200, 200, 200);
-		change = (policy, caller) -> policy
-			.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null, MissingIdentifier.ADDRESS));
-		assertStatuses("/path", 200, 200, 429);
+			.withEnforcement(new Enforcement(mode, OnStoreFailure.ALLOW, null, MissingIdentifier.parse(missing)));
+		assertThat(this.application.statuses(3, path)).extracting(String::valueOf).containsExactly(statuses.split(" "));
 	}
 
 	@Test
 	void otherIdentifierForThoseWhoHaveNoneIsRefused(CapturedOutput output) {
 		change = (policy, caller) -> policy.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null,
 				new MissingIdentifier.Fallback("header:X-Other")));
-		assertStatuses("/path", 403);
+		assertThat(this.application.get("/path").statusCode()).isEqualTo(403);
 		assertThat(output).contains("The policy 'keyed' stays as configured")
 			.contains("Invalid missing identifier (header:X-Other): must stay the same, or be skip, deny or ip.");
 	}
@@ -117,8 +98,8 @@ class PolicySourceIT {
 		change = (policy, caller) -> {
 			Identifier who = caller.find("header:X-Tenant");
 			long limit = (who != null && who.value().equals("acme")) ? 3 : 1;
-			return mode(Mode.ENFORCE).current(policy.withLimits(List.of(new Limit(limit, Duration.ofMinutes(1)))),
-					caller);
+			return policy.withLimits(List.of(new Limit(limit, Duration.ofMinutes(1))))
+				.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null, MissingIdentifier.DENY));
 		};
 		for (int i = 0; i <= quota; i++) {
 			assertThat(this.application.get(path, "X-Key", "a", "X-Tenant", tenant).statusCode())
@@ -126,31 +107,7 @@ class PolicySourceIT {
 		}
 	}
 
-	private static PolicySource mode(Mode mode) {
-		return (policy, caller) -> policy
-			.withEnforcement(new Enforcement(mode, OnStoreFailure.ALLOW, null, policy.enforcement().missing()));
-	}
-
-	private void assertStatuses(String path, int... statuses) {
-		for (int status : statuses) {
-			assertThat(this.application.get(path).statusCode()).isEqualTo(status);
-		}
-	}
-
-	@OpenApplication
-	@RestController
-	static class Application {
-
-		@GetMapping("/path")
-		public String path() {
-			return "served";
-		}
-
-		@GetMapping("/method")
-		@RateLimited("method")
-		public String method() {
-			return "served";
-		}
+	static class Application extends TestApplication.WithMethod {
 
 		@Bean
 		PolicySource policySource() {

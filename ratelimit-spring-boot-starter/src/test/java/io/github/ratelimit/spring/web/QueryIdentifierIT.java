@@ -4,7 +4,6 @@ import java.io.IOException;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.OpenApplication;
-import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -27,14 +26,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 @StartApplication(on = { Container.TOMCAT, Container.JETTY }, value = """
 		ratelimit:
 		  identifiers.region: "#query['region']?.toLowerCase()"
-		  deny: "query:key:stolen"
 		  policies:
 		    key: { paths: /key, limits: 1/m, identifiers: "query:key" }
 		    body: { paths: /body, limits: 1000/m, identifiers: ["query:key", region] }
 		    insists: { paths: /insists, limits: 1000/m, identifiers: "query:key", missing-identifier: deny }
-		    region: { paths: /region, limits: 1/m, identifiers: region }
-		    some: { paths: /some, limits: 1/m, when: "#query['channel'] == 'web'" }
-		    method: { limits: 1/m, identifiers: "query:key" }
 		""")
 class QueryIdentifierIT {
 
@@ -42,17 +37,6 @@ class QueryIdentifierIT {
 
 	@Parameter
 	TestApplication application;
-
-	@ParameterizedTest
-	@ValueSource(strings = { "/key", "/method" })
-	void everyValueHasOwnCount(String path) {
-		assertThat(status(path + "?key=a")).isEqualTo(200);
-		assertThat(status(path + "?x=1&key=a&key=b")).isEqualTo(429);
-		assertThat(status(path + "?key=b&key=a")).isEqualTo(200);
-		assertThat(status(path + "?%6Bey=%62")).isEqualTo(429);
-		assertThat(status(path + "?key=A")).isEqualTo(200);
-		assertThat(status(path + "?KEY=A")).isEqualTo(200);
-	}
 
 	/** The handler answers with the parameter that the container has read. */
 	@ParameterizedTest
@@ -97,27 +81,6 @@ class QueryIdentifierIT {
 		this.application.assertUsed("body", new Identifier("region", "eu"), 2);
 	}
 
-	@Test
-	void expressionsReadQuery() {
-		assertThat(status("/region?region=EU")).isEqualTo(200);
-		assertThat(status("/region?region=eu")).isEqualTo(429);
-		assertThat(status("/region")).isEqualTo(200);
-		assertThat(this.application.sendRaw("GET /region?region=%zz")).startsWith("HTTP/1.1 429");
-		assertThat(this.application.statuses(2, "/some?channel=app")).containsOnly(200);
-		assertThat(status("/some?channel=web")).isEqualTo(200);
-		assertThat(status("/some?channel=w%65b")).isEqualTo(429);
-	}
-
-	@Test
-	void clientIsDeniedByQuery() {
-		assertThat(status("/free?key=stolen")).isEqualTo(403);
-		assertThat(status("/free?key=own")).isEqualTo(200);
-	}
-
-	private int status(String path) {
-		return this.application.get(path).statusCode();
-	}
-
 	@OpenApplication
 	@RestController
 	static class Application {
@@ -127,14 +90,8 @@ class QueryIdentifierIT {
 			return request.getParameter("key");
 		}
 
-		@RequestMapping({ "/insists", "/region", "/some", "/free" })
+		@RequestMapping("/insists")
 		String get() {
-			return "served";
-		}
-
-		@RequestMapping("/method")
-		@RateLimited("method")
-		String method() {
 			return "served";
 		}
 

@@ -1,13 +1,9 @@
 package io.github.ratelimit.spring.web;
 
-import io.github.ratelimit.spring.LimitHeaders;
 import io.github.ratelimit.spring.decide.Decided;
 import io.github.ratelimit.spring.decide.PolicyCharge;
-import io.github.ratelimit.spring.web.answer.StatusHeaders;
 
-import java.time.InstantSource;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -20,6 +16,7 @@ import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.redis.PipelineRateLimiter;
 import io.github.ratelimit.redis.RedisConnections;
 import io.github.ratelimit.redis.RedisRateLimiter;
+import io.github.ratelimit.spring.LimitHeaders;
 import io.github.ratelimit.spring.StartFailure;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
@@ -31,27 +28,23 @@ import io.github.ratelimit.spring.decide.PolicyEnforcer;
 import io.github.ratelimit.spring.decide.PolicyUse;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.test.ManualClock;
-import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
-import tools.jackson.databind.json.JsonMapper;
 
-import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.boot.test.context.FilteredClassLoader;
-import org.springframework.boot.test.context.assertj.AssertableWebApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.ApplicationContext;
 import org.springframework.web.servlet.DispatcherServlet;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatNoException;
 
 /**
  * Tests for {@link RateLimitAutoConfiguration}, {@link RateLimitWebAutoConfiguration} and
@@ -103,31 +96,6 @@ class RateLimitAutoConfigurationTests {
 	}
 
 	@Test
-	void clientOfApplicationIsUsedWhenItIsNamed() {
-		this.runner.withBean("mine", UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
-			.withPropertyValues("ratelimit.redis.client=mine", "ratelimit.redis.url=wrong")
-			.run((context) -> assertThat(context).hasNotFailed().hasSingleBean(UnifiedJedis.class).hasBean("mine"));
-	}
-
-	@Test
-	void clientOfApplicationIsLeftAloneUnlessItIsNamed() {
-		this.runner.withBean("mine", UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
-			.withPropertyValues("ratelimit.redis.url=wrong")
-			.run((context) -> assertThat(context).getFailure().rootCause().hasMessageContaining("wrong"));
-	}
-
-	@Test
-	void applicationInjectsItsOwnClient() {
-		this.runner.withBean("mine", UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
-			.withBean(OwnCache.class)
-			.run((context) -> assertThat(context.getBean(OwnCache.class).jedis()).isSameAs(context.getBean("mine")));
-		this.runner.withBean(OwnCache.class)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.isInstanceOf(NoSuchBeanDefinitionException.class));
-	}
-
-	@Test
 	@ExtendWith(OutputCaptureExtension.class)
 	void startTellsPrefixOfKeysAndHowToShareCounts(CapturedOutput output) {
 		this.runner.withPropertyValues("spring.application.name=orders")
@@ -150,16 +118,6 @@ class RateLimitAutoConfigurationTests {
 	}
 
 	@Test
-	void scriptsAreUsedUnlessSwitchedOff() {
-		this.runner
-			.run((context) -> assertThat(context.getBean(RateLimiter.class)).isInstanceOf(RedisRateLimiter.class));
-		this.runner
-			.withPropertyValues("ratelimit.redis.scripting=false", "ratelimit.policies.api.limits=10/s",
-					"ratelimit.policies.api.algorithm=sliding-window")
-			.run((context) -> assertThat(context.getBean(RateLimiter.class)).isInstanceOf(PipelineRateLimiter.class));
-	}
-
-	@Test
 	void startFailsWhenLimitsWrittenInPlaceNeedScripts() {
 		this.nonWebRunner.withBean(LimitedByLog.class)
 			.withPropertyValues("ratelimit.redis.scripting=false")
@@ -178,42 +136,24 @@ class RateLimitAutoConfigurationTests {
 	}
 
 	@Test
-	void callIsAllowedInOtherApplicationWhenItsLimiterFails() {
-		this.nonWebRunner.withBean(Limited.class)
-			.withBean("mine", RateLimiter.class,
-					() -> RedisRateLimiter.of(RedisClient.create("127.0.0.1", TestRedis.freePort())))
-			.run((context) -> assertThatNoException().isThrownBy(() -> context.getBean(Limited.class).call()));
+	void scriptsAreNotUsedWhenSwitchedOff() {
+		this.runner.withPropertyValues("ratelimit.redis.scripting=false")
+			.run((context) -> assertThat(context.getBean(RateLimiter.class)).isInstanceOf(PipelineRateLimiter.class));
 	}
 
 	@Test
-	void enforcerOfApplicationIsAskedInWebApplication() {
+	void enforcerOfApplicationIsAsked() {
 		this.runner.withBean(Limited.class)
+			.withBean("mine", PolicyEnforcer.class, Recorder::new)
+			.run(RateLimitAutoConfigurationTests::assertOwnEnforcerIsAsked);
+		this.nonWebRunner.withBean(Limited.class)
 			.withBean("mine", PolicyEnforcer.class, Recorder::new)
 			.run(RateLimitAutoConfigurationTests::assertOwnEnforcerIsAsked);
 	}
 
-	private static void assertOwnEnforcerIsAsked(AssertableWebApplicationContext context) {
-		assertThat(context).hasNotFailed();
+	private static void assertOwnEnforcerIsAsked(ApplicationContext context) {
 		context.getBean(Limited.class).call();
 		assertThat(context.getBean(Recorder.class).calls).isEqualTo(1);
-	}
-
-	@Test
-	void enforcerBacksOffInOtherApplicationWhenItHasOne() {
-		this.nonWebRunner.withBean(Limited.class)
-			.withBean("mine", PolicyEnforcer.class, Recorder::new)
-			.run((context) -> {
-				assertThat(context).hasSingleBean(PolicyEnforcer.class);
-				context.getBean(Limited.class).call();
-				assertThat(context.getBean(Recorder.class).calls).isEqualTo(1);
-			});
-	}
-
-	@Test
-	void headersOfApplicationReplaceOurs() {
-		LimitHeaders mine = new StatusHeaders(Set.of(), InstantSource.system(), Map.of());
-		this.runner.withBean("mine", LimitHeaders.class, () -> mine)
-			.run((context) -> assertThat(context).hasSingleBean(LimitHeaders.class).hasBean("mine"));
 	}
 
 	@Test
@@ -239,14 +179,6 @@ class RateLimitAutoConfigurationTests {
 	}
 
 	@Test
-	void jsonMapperOfApplicationWritesProblems() {
-		JsonMapper mapper = JsonMapper.builder().build();
-		this.runner.withBean(JsonMapper.class, () -> mapper)
-			.run((context) -> assertThat(context.getBean(LimitedResponses.class)).extracting("rejections")
-				.hasFieldOrPropertyWithValue("jsonMapper", mapper));
-	}
-
-	@Test
 	void applicationNeedsNoSpringSecurity() {
 		this.runner.withClassLoader(new FilteredClassLoader("org.springframework.security"))
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("rateLimitSecurityFilters"));
@@ -256,7 +188,6 @@ class RateLimitAutoConfigurationTests {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
 			draft, x-rate-limit | RateLimit, RateLimit-Policy, X-Rate-Limit-Limit, X-Rate-Limit-Remaining
-			x-rate-limit        | X-Rate-Limit-Limit, X-Rate-Limit-Remaining
 			x-ratelimit         | X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset
 			none                | ''
 			''                  | ''
@@ -265,22 +196,6 @@ class RateLimitAutoConfigurationTests {
 		this.runner.withPropertyValues("ratelimit.headers.styles=" + styles)
 			.run((context) -> assertThat(String.join(", ", new TreeSet<>(context.getBean(LimitHeaders.class).names())))
 				.isEqualTo(names));
-	}
-
-	@Test
-	void startFailsInOtherApplicationWhenAnnotationNeedsRequest() {
-		this.nonWebRunner.withBean(LimitedByAddress.class)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.hasMessage("Invalid identifier (ip): must be global or user outside of web requests."));
-	}
-
-	@Test
-	void startFailsInOtherApplicationWhenPolicyHasPaths() {
-		this.nonWebRunner
-			.withPropertyValues("ratelimit.policies.api.limits=1/s", "ratelimit.policies.api.paths=/api/**")
-			.run((context) -> StartFailure.assertRefused(context, "ratelimit.policies.api.paths", List.of("/api/**"),
-					"Has an effect only in a Servlet web application."));
 	}
 
 	private static RateLimiter memory() {
@@ -304,14 +219,6 @@ class RateLimitAutoConfigurationTests {
 
 	}
 
-	static class LimitedByAddress {
-
-		@RateLimited(limits = "1/s")
-		public void call() {
-		}
-
-	}
-
 	static class Recorder implements PolicyEnforcer {
 
 		private int calls;
@@ -330,10 +237,6 @@ class RateLimitAutoConfigurationTests {
 		@Override
 		public void requireKnown(String identifier) {
 		}
-
-	}
-
-	record OwnCache(UnifiedJedis jedis) {
 
 	}
 

@@ -6,6 +6,7 @@ import io.github.ratelimit.spring.OpenApplication;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,11 +49,11 @@ class RateLimitPathIT {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "GET, 3", "HEAD, 3", "POST, 2" })
-	void methodsHaveCostsOfTheirRoutes(String method, String remaining) {
+	@CsvSource({ "GET, 3", "HEAD, 3", "POST, 2", "PUT, " })
+	void methodsHaveCostsOfTheirRoutes(String method, @Nullable String remaining) {
 		HttpResponse<String> response = this.application.send(method, "/user/1");
 		assertThat(response.statusCode()).isEqualTo(200);
-		assertThat(response.headers().firstValue("X-Rate-Limit-Remaining")).hasValue(remaining);
+		assertThat(response.headers().firstValue("X-Rate-Limit-Remaining").orElse(null)).isEqualTo(remaining);
 	}
 
 	@ParameterizedTest
@@ -79,21 +80,13 @@ class RateLimitPathIT {
 	}
 
 	@Test
-	void methodIsFreeWhenNoRouteNamesIt() {
-		HttpResponse<String> response = this.application.send("PUT", "/user/1");
-		assertThat(response.statusCode()).isEqualTo(200);
-		assertThat(response.headers().map()).doesNotContainKey("x-rate-limit-remaining");
-	}
-
-	@Test
 	void optionsCountWhenTheyAreNoPreflight() {
 		assertThat(this.application.send("OPTIONS", "/api/x").statusCode()).isEqualTo(200);
 		assertThat(this.application.send("OPTIONS", "/api/x").statusCode()).isEqualTo(429);
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "'', '', /api/**", "/app, '', /api/**", "/app/api, '', /api/**", "'', /app, /api/**",
-			"'', /app, /app/api/**", "/context, /app, /api/**", "/context, /app, /app/api/**" })
+	@CsvSource({ "/app/api, '', /api/**", "'', /app, /app/api/**", "/context, /app, /api/**" })
 	void pathsStandBehindContextPathAndServletPath(String context, String servlet, String pattern) {
 		try (TestApplication other = TestApplication.start(Application.class, "server.servlet.context-path=" + context,
 				"spring.mvc.servlet.path=" + (servlet.isEmpty() ? "/" : servlet),

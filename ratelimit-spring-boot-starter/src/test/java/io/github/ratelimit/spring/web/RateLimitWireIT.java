@@ -1,14 +1,10 @@
 package io.github.ratelimit.spring.web;
 
-import java.io.PrintWriter;
+import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 
-import io.github.ratelimit.spring.DecisionListener;
 import io.github.ratelimit.spring.OpenApplication;
-import io.github.ratelimit.spring.PolicyDecision.Outcome;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.Test;
@@ -20,7 +16,6 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.entry;
 
 /**
  * What clients of limited paths receive.
@@ -38,8 +33,6 @@ import static org.assertj.core.api.Assertions.entry;
 		    '[a "quoted" \\ name, with; signs=1]': { paths: /odd, limits: 9/d }
 		""")
 class RateLimitWireIT {
-
-	private static final Map<String, Outcome> outcomes = new ConcurrentHashMap<>();
 
 	@Parameter
 	TestApplication application;
@@ -94,7 +87,7 @@ class RateLimitWireIT {
 	}
 
 	@Test
-	void deniedCallKeepsNothingThatTellsOfTheContent() {
+	void denialReplacesWhatHandlerHasBegunToAnswer() {
 		assertThat(this.application.get("/begun").headers().map()).containsKeys("etag", "content-encoding", "x-begun");
 		HttpResponse<String> denied = this.application.get("/begun");
 		assertThat(denied.statusCode()).isEqualTo(429);
@@ -102,13 +95,6 @@ class RateLimitWireIT {
 			.doesNotContainKeys("content-encoding", "etag", "location", "last-modified", "content-language",
 					"content-disposition", "content-range")
 			.containsKeys("x-begun", "ratelimit", "retry-after");
-	}
-
-	@Test
-	void denialReplacesWhatTheWriterHasBegun() {
-		assertThat(this.application.get("/writer").statusCode()).isEqualTo(200);
-		HttpResponse<String> denied = this.application.get("/writer");
-		assertThat(denied.statusCode()).isEqualTo(429);
 		assertThat(denied.headers().firstValue("Content-Type").orElseThrow()).startsWith("application/problem+json");
 		assertThat(denied.body()).startsWith("{").contains("quota-exceeded");
 	}
@@ -116,13 +102,13 @@ class RateLimitWireIT {
 	@Test
 	void policiesOfOnePathAreDecidedAllOrNothing() {
 		assertThat(this.application.statuses(2, "/both")).containsOnly(200);
-		for (int i = 0; i < 10; i++) {
+		for (int i = 0; i < 2; i++) {
 			HttpResponse<String> denied = this.application.get("/both");
 			assertHeader(denied, "RateLimit", "\"one\";r=3;t=60, \"two\";r=0;t=3600");
 			assertHeader(denied, "X-Rate-Limit-Limit", "2");
 			assertThat(denied.body()).contains("\"violated-policies\":[\"two\"]");
 		}
-		assertThat(this.application.decisions()).isEqualTo(12);
+		assertThat(this.application.decisions()).isEqualTo(4);
 	}
 
 	@Test
@@ -135,18 +121,13 @@ class RateLimitWireIT {
 
 	/** A policy in shadow mode on the path of an enforced one. */
 	@Test
-	void bothAreDecidedInOneCallAndOneIsSeen() {
-		assertHeader(this.application.get("/tried"), "RateLimit", "\"seen\";r=1;t=60");
-		assertThat(outcomes).containsOnly(entry("seen", Outcome.ALLOWED), entry("tried", Outcome.ALLOWED));
-		HttpResponse<String> deniedInShadow = this.application.get("/tried");
-		assertThat(deniedInShadow.statusCode()).isEqualTo(200);
-		assertHeader(deniedInShadow, "RateLimit", "\"seen\";r=0;t=60");
-		assertThat(outcomes).containsOnly(entry("seen", Outcome.ALLOWED), entry("tried", Outcome.SHADOW_DENIED));
-		outcomes.clear();
-		HttpResponse<String> denied = this.application.get("/tried");
-		assertThat(denied.statusCode()).isEqualTo(429);
-		assertThat(denied.body()).contains("\"violated-policies\":[\"seen\"]");
-		assertThat(outcomes).containsOnly(entry("seen", Outcome.DENIED));
+	void headersTellNothingOfPolicyInShadow() {
+		for (int left = 1; left >= 0; left--) {
+			HttpResponse<String> response = this.application.get("/tried");
+			assertThat(response.statusCode()).isEqualTo(200);
+			assertHeader(response, "RateLimit", "\"seen\";r=%d;t=60".formatted(left));
+		}
+		assertThat(this.application.get("/tried").body()).contains("\"violated-policies\":[\"seen\"]");
 		assertThat(this.application.decisions()).isEqualTo(3);
 	}
 
@@ -170,27 +151,13 @@ class RateLimitWireIT {
 		}
 
 		@GetMapping("/begun")
-		String begun(HttpServletResponse response) {
+		void begun(HttpServletResponse response) throws IOException {
 			for (String name : List.of("Content-Encoding", "ETag", "Location", "Last-Modified", "Content-Language",
 					"Content-Disposition", "Content-Range", "X-Begun")) {
 				response.setHeader(name, "begun");
 			}
-			return this.calls.getObject().call();
-		}
-
-		@GetMapping("/writer")
-		void writer(PrintWriter writer) {
-			writer.print("begun");
+			response.getWriter().print("begun");
 			this.calls.getObject().call();
-		}
-
-		@Bean
-		static DecisionListener listener() {
-			return (decision) -> {
-				if (decision.policy().policy().name().matches("seen|tried")) {
-					outcomes.put(decision.charge().policy().name(), decision.outcome());
-				}
-			};
 		}
 
 		@Bean

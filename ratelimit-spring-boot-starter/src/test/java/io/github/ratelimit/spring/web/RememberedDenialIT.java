@@ -1,8 +1,6 @@
 package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpResponse;
-import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 
 import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.redis.RedisConnections;
@@ -11,7 +9,6 @@ import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.actuate.RateLimitsEndpoint;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.test.StoppedServer;
-import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -26,7 +23,6 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 /**
  * Clients that do not wait: whether the store or the memory of denials answers, they see
@@ -61,7 +57,6 @@ class RememberedDenialIT {
 				    user: { paths: /user, limits: 1/d, identifiers: user }
 				    calls: { paths: /calls, limits: 1/d, concurrent: 5 }
 				    other: { paths: /calls, limits: 9/h }
-				    plan: { paths: /basic, limits: 8/d, plans.pro.limits: 9/d }
 				    block: { paths: /block, limits: [9/h, 90/d] }
 				management.endpoints.web.exposure.include: ratelimits
 				management.endpoint.ratelimits.access: unrestricted
@@ -109,14 +104,6 @@ class RememberedDenialIT {
 	}
 
 	@Test
-	void loggedInRequestOfPolicyWithPlansTakesOneCall() {
-		assertThat(get("/basic").statusCode()).isEqualTo(200);
-		long calls = calls();
-		assertThat(get("/basic").statusCode()).isEqualTo(200);
-		assertThat(calls()).isEqualTo(calls + 1);
-	}
-
-	@Test
 	void policiesAreNamedWhenTheClientIsBlocked() {
 		endpoint.write("blocks", "ip:127.0.0.1", null, "1h", "");
 		try {
@@ -141,35 +128,6 @@ class RememberedDenialIT {
 		assertThat(second.headers().allValues("RateLimit-Policy")).containsExactly(policies);
 		assertThat(calls()).isEqualTo(calls + ((path.equals("/method") || path.equals("/user")) ? 1 : 0));
 		return second;
-	}
-
-	/** What others hold for a time may be free before the limit is. */
-	@Test
-	void denialIsNotRememberedLongerThanItTells() {
-		String[] settings = { "ratelimit.redis.url=" + TestRedis.uri(),
-				"ratelimit.key-prefix=" + TestRedis.newKeyPrefix(), "ratelimit.denial-cache.max-age=1h", """
-						ratelimit.policies:
-						  held: { paths: /held/**, limits: 1/15m, count-when: 'status in [401]' }
-						  tokens: { limits: 9/h }
-						""" };
-		try (TestApplication one = TestApplication.startWithOwnLimiter(ServingApplication.class, settings);
-				TestApplication other = TestApplication.startWithOwnLimiter(ServingApplication.class, settings)) {
-			CompletableFuture<HttpResponse<String>> first = CompletableFuture
-				.supplyAsync(() -> one.get("/held/plain?hold"));
-			ServingApplication.arrived.acquireUninterruptibly();
-			for (int i = 0; i < 3; i++) {
-				HttpResponse<String> denied = one.get("/held/plain?status=401");
-				assertThat(denied.statusCode()).isEqualTo(429);
-				assertThat(denied.headers().allValues("Retry-After")).containsExactly("1");
-				assertThat(denied.headers().allValues("RateLimit")).containsExactly("\"held\";r=0;t=1");
-				assertThat(other.get("/held/plain?status=401").statusCode()).isEqualTo(429);
-			}
-			ServingApplication.mayGoOn.release();
-			assertThat(first.join().statusCode()).isEqualTo(200);
-			await().atMost(Duration.ofSeconds(30)).until(() -> other.get("/held/plain?status=401").statusCode() == 401);
-			assertThat(one.get("/held/plain").headers().firstValueAsLong("Retry-After").orElseThrow())
-				.isGreaterThan(800);
-		}
 	}
 
 	@ParameterizedTest

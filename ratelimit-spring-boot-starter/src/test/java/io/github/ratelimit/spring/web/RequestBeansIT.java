@@ -7,20 +7,17 @@ import java.util.Collection;
 import java.util.Set;
 
 import io.github.ratelimit.LimitStatus;
-import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.RateLimitExemption;
 import io.github.ratelimit.spring.RejectionHandler;
-import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.context.annotation.Bean;
-import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -51,12 +48,16 @@ class RequestBeansIT {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "/path", "/method" })
-	void costOfMoreThanQuotaIsNeverAllowed(String path) {
-		HttpResponse<String> denied = this.application.get(path, "X-Cost", Long.toString(Long.MAX_VALUE));
+	@CsvSource({ "/path, 9223372036854775807, ever", "/method, 9223372036854775807, ever", "/path, 10, PT1M",
+			"/method, 10, PT1M" })
+	void answerAndHeadersOfDenialAreThoseOfBeans(String path, String cost, String wait) {
+		this.application.get(path);
+		HttpResponse<String> denied = this.application.get(path, "X-Cost", cost);
 		assertThat(denied.statusCode()).isEqualTo(420);
-		assertThat(denied.body()).isEqualTo("Calm down for ever");
-		assertThat(this.application.get(path).headers().allValues("X-Left")).containsExactly("9");
+		assertThat(denied.body()).isEqualTo("Calm down for " + wait);
+		assertThat(denied.headers().allValues("X-Left")).containsExactly("9");
+		assertThat(denied.headers().map()).doesNotContainKeys("ratelimit", "x-rate-limit-limit");
+		assertThat(this.application.get(path).headers().allValues("X-Left")).containsExactly("8");
 	}
 
 	@Test
@@ -78,17 +79,6 @@ class RequestBeansIT {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/path", "/method" })
-	void answerAndHeadersAreThoseOfBeans(String path) {
-		this.application.get(path, "X-Cost", "10");
-		HttpResponse<String> denied = this.application.get(path);
-		assertThat(denied.statusCode()).isEqualTo(420);
-		assertThat(denied.body()).isEqualTo("Calm down for PT1M");
-		assertThat(denied.headers().allValues("X-Left")).containsExactly("0");
-		assertThat(denied.headers().map()).doesNotContainKeys("ratelimit", "x-rate-limit-limit");
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "/path", "/method" })
 	void nothingOfAHandlerThatFailsIsLeft(String path) {
 		this.application.get(path, "X-Cost", "10");
 		HttpResponse<String> denied = this.application.get(path, "X-Fail", "yes");
@@ -101,20 +91,7 @@ class RequestBeansIT {
 		assertThat(denied.body()).contains("#quota-exceeded").doesNotContain("Buy more");
 	}
 
-	@OpenApplication
-	@RestController
-	static class Application {
-
-		@GetMapping("/path")
-		String path() {
-			return "served";
-		}
-
-		@GetMapping("/method")
-		@RateLimited("method")
-		public String method() {
-			return "served";
-		}
+	static class Application extends TestApplication.WithMethod {
 
 		@Bean
 		static RequestCost cost() {

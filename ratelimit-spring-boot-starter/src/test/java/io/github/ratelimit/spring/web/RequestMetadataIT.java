@@ -6,9 +6,7 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LogEntry;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RequestHistory;
-import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.actuate.RateLimitsEndpoint;
-import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterAll;
@@ -19,8 +17,6 @@ import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -34,7 +30,7 @@ class RequestMetadataIT {
 
 	@BeforeAll
 	static void start() {
-		application = TestApplication.startWithOwnLimiter(Application.class, """
+		application = TestApplication.startWithOwnLimiter(TestApplication.WithMethod.class, """
 				management.endpoints.web.exposure.include: ratelimits
 				ratelimit:
 				  redis.url: %s
@@ -44,7 +40,7 @@ class RequestMetadataIT {
 				    users: { paths: "/*", limits: 100/d, metadata: "#request.getHeader('X-User')" }
 				    places: { paths: /both, limits: 100/d, metadata: "#query['place']" }
 				    broken: { paths: /broken, limits: 100/d, metadata: "#request.getHeader('X-User').substring(9)" }
-				    calls: { limits: 100/d, metadata: "#request.requestURI" }
+				    method: { limits: 100/d, metadata: "#request.requestURI" }
 				""".formatted(TestRedis.uri(), TestRedis.newKeyPrefix()));
 	}
 
@@ -91,7 +87,7 @@ class RequestMetadataIT {
 	@Test
 	void callOfMethodHasMetadataOfItsRequest() {
 		application.get("/method", "X-Key", "method");
-		assertThat(log("calls", "method")).containsExactly("/method");
+		assertThat(log("method", "method")).containsExactly("/method");
 	}
 
 	@Test
@@ -107,23 +103,6 @@ class RequestMetadataIT {
 		application.get("/broken", "X-Key", "failed", "X-User", "anna");
 		assertThat(log("broken", "failed")).containsExactly("anna", "anna");
 		assertThat(output).containsOnlyOnce("ratelimit.policies.broken.metadata failed").doesNotContain("anna");
-	}
-
-	@OpenApplication
-	@RestController
-	static class Application {
-
-		@GetMapping({ "/one", "/both", "/broken" })
-		String served() {
-			return "served";
-		}
-
-		@GetMapping("/method")
-		@RateLimited("calls")
-		String method() {
-			return "served";
-		}
-
 	}
 
 }

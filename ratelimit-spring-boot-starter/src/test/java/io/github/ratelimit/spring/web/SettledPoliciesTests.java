@@ -9,7 +9,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.test.context.assertj.AssertableWebApplicationContext;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
@@ -48,19 +48,12 @@ class SettledPoliciesTests {
 		});
 	}
 
+	/** It counts nothing, or the limiter is off. */
 	@ParameterizedTest
-	@ValueSource(strings = { "tokens", "Limited.call" })
-	void nothingIsSaidOfPolicyThatDoesNotCount(String policy, CapturedOutput output) {
-		this.runner.run((context) -> {
+	@CsvSource({ "tokens, true", "Limited.call, true", "token, false" })
+	void nothingIsSaidOfPolicyThatDoesNotCount(String policy, boolean enabled, CapturedOutput output) {
+		this.runner.withPropertyValues("ratelimit.enabled=" + enabled).run((context) -> {
 			assertThat(CostSettlement.of(request(context)).settle(policy, 5)).isFalse();
-			assertThat(output).doesNotContain(ERROR);
-		});
-	}
-
-	@Test
-	void nothingIsSaidWhenLimiterIsOff(CapturedOutput output) {
-		this.runner.withPropertyValues("ratelimit.enabled=false").run((context) -> {
-			assertThat(CostSettlement.of(request(context)).settle("token", 5)).isFalse();
 			assertThat(output).doesNotContain(ERROR);
 		});
 	}

@@ -1,19 +1,19 @@
 package io.github.ratelimit.spring.web;
 
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.net.HttpURLConnection;
 import java.net.URI;
 import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.WebSocket;
-import java.nio.charset.StandardCharsets;
-import java.time.Duration;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.CallerDeniedException;
@@ -21,6 +21,7 @@ import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.decide.CarriedCaller;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.Parameter;
@@ -69,142 +70,115 @@ class StompIT {
 	@Parameter
 	TestApplication application;
 
+	@BeforeEach
+	void forget() {
+		Talk.said.set(0);
+	}
+
 	@Test
 	void messagesAreCountedForAddressOfHandshake(CapturedOutput output) throws Exception {
-		AtomicInteger said = this.application.bean(Talk.class).said();
-		said.set(0);
 		StompSession session = connect(null);
-		for (int i = 0; i < 8; i++) {
-			session.send("/app/say");
-		}
+		session.send(8, "/app/say");
 		for (int i = 0; i < 3; i++) {
 			assertThat(session.error()).contains("\"code\":\"TOO_MANY_REQUESTS\"")
 				.contains("\"retryAfter\":60")
 				.contains("\"violatedPolicies\":[\"address\"]");
 		}
-		assertThat(said).hasValue(5);
+		assertThat(Talk.said).hasValue(5);
 		this.application.assertUsed("address", Identifier.ip("127.0.0.1"), 5);
 		session.close();
 		assertThat(output).doesNotContainPattern(" ERROR \\d+ --- ");
 	}
 
+	/** The container gives the request to other clients while the session lasts. */
 	@Test
-	void headerOfHandshakeIdentifiesAndItsLackIsDenied(CapturedOutput output) throws Exception {
-		AtomicInteger said = this.application.bean(Talk.class).said();
-		said.set(0);
+	void valuesOfHandshakeIdentifyWithoutItsRequest() throws Exception {
 		for (String tenant : new String[] { "a", "b" }) {
 			StompSession session = connect(tenant);
-			session.send("/app/tenant");
-			session.send("/app/tenant");
+			session.send(2, "/app/tenant");
 			assertThat(session.error()).contains("TOO_MANY_REQUESTS");
 			session.close();
 		}
-		assertThat(said).hasValue(2);
+		assertThat(Talk.said).hasValue(2);
+		assertThat(Talk.kept).isInstanceOfSatisfying(CapturedRequest.Handshake.class, (handshake) -> {
+			assertThat(handshake.caller().find("header:X-Tenant")).isNotNull();
+			assertThat(handshake.caller().state()).isNull();
+			assertThat(handshake.anybody().state()).isNull();
+		});
 		StompSession nobody = connect(null);
-		nobody.send("/app/tenant");
+		nobody.send(1, "/app/tenant");
 		assertThat(nobody.error()).contains("\"code\":\"FORBIDDEN\"");
 		nobody.close();
-		assertThat(output).doesNotContainPattern(" ERROR \\d+ --- ");
 	}
 
 	@Test
 	void listsHoldForUserWhoLogsInWithConnect() throws Exception {
-		AtomicInteger said = this.application.bean(Talk.class).said();
-		said.set(0);
 		StompSession mallory = connect(null, null, "mallory");
-		mallory.send("/app/say");
+		mallory.send(1, "/app/say");
 		assertThat(mallory.error()).contains("\"code\":\"FORBIDDEN\"");
 		mallory.close();
 		StompSession admin = connect(null, "anna", "admin");
-		for (int i = 0; i < 8; i++) {
-			admin.send("/app/say");
-		}
-		admin.send("/app/tenant");
-		admin.send("/app/fail");
+		admin.send(8, "/app/say");
+		admin.send(1, "/app/tenant");
+		admin.send(1, "/app/fail");
 		assertThat(admin.error()).contains("FORBIDDEN");
-		assertThat(said).hasValue(9);
+		assertThat(Talk.said).hasValue(9);
 		admin.close();
 	}
 
 	@Test
 	void handshakeOfOneUserDoesNotSpeakForAnother() throws Exception {
 		StompSession anna = connect(null, "anna", "anna");
-		anna.send("/app/both");
-		anna.send("/app/plans");
-		anna.send("/app/plans");
-		anna.send("/app/plans");
+		anna.send(1, "/app/both");
+		anna.send(3, "/app/plans");
 		assertThat(anna.error()).contains("\"violatedPolicies\":[\"plans\"]");
 		anna.close();
 		StompSession berta = connect(null, "anna", "berta");
-		berta.send("/app/both");
-		berta.send("/app/plans");
-		berta.send("/app/plans");
+		berta.send(1, "/app/both");
+		berta.send(2, "/app/plans");
 		assertThat(berta.error()).contains("\"violatedPolicies\":[\"plans\"]");
-		berta.send("/app/both");
+		berta.send(1, "/app/both");
 		assertThat(berta.error()).contains("\"violatedPolicies\":[\"both\"]");
 		berta.close();
 		this.application.assertUsed("plans", Identifier.user("berta"), 1);
 	}
 
-	/** The container gives the request to other clients while the session lasts. */
-	@Test
-	void sessionKeepsValuesAndNoRequest() throws Exception {
-		Talk talk = this.application.bean(Talk.class);
-		StompSession session = connect("kept");
-		session.send("/app/tenant");
-		session.send("/app/tenant");
-		session.error();
-		session.close();
-		assertThat(talk.kept()).isInstanceOfSatisfying(CapturedRequest.Handshake.class, (handshake) -> {
-			assertThat(handshake.caller().find("header:X-Tenant")).isNotNull();
-			assertThat(handshake.caller().state()).isNull();
-			assertThat(handshake.anybody().state()).isNull();
-		});
-	}
-
 	/** Only the request that opens the session has the header. */
 	@Test
 	void fallbackOfSockJsKnowsCallerOfHandshake() throws Exception {
-		String session = "http://127.0.0.1:" + this.application.port() + "/sockjs/000/" + UUID.randomUUID();
-		HttpURLConnection stream = post(session + "/xhr_streaming");
-		stream.setRequestProperty("X-Tenant", "streamed");
-		try (BufferedReader received = new BufferedReader(
-				new InputStreamReader(stream.getInputStream(), StandardCharsets.UTF_8))) {
-			await(received, "o");
+		String session = "/sockjs/000/" + UUID.randomUUID();
+		HttpRequest open = HttpRequest
+			.newBuilder(URI.create("http://127.0.0.1:" + this.application.port() + session + "/xhr_streaming"))
+			.header("X-Tenant", "streamed")
+			.POST(BodyPublishers.noBody())
+			.build();
+		try (Stream<String> received = HttpClient.newHttpClient().send(open, BodyHandlers.ofLines()).body()) {
+			Iterator<String> lines = received.iterator();
+			await(lines, "o");
 			send(session, "CONNECT\naccept-version:1.2\nhost:localhost\n\n");
-			await(received, "a[\"CONNECTED");
+			await(lines, "a[\"CONNECTED");
 			send(session, "SUBSCRIBE\nid:0\ndestination:/user/queue/errors\n\n");
 			send(session, "SEND\ndestination:/app/tenant\n\n");
 			send(session, "SEND\ndestination:/app/tenant\n\n");
-			assertThat(await(received, "a[\"MESSAGE")).contains("TOO_MANY_REQUESTS");
+			assertThat(await(lines, "a[\"MESSAGE")).contains("TOO_MANY_REQUESTS");
 			send(session, "DISCONNECT\n\n");
-			await(received, "c[");
+			await(lines, "c[");
 		}
 		this.application.assertUsed("tenant", new Identifier("header:X-Tenant", "streamed"), 1);
 	}
 
-	private static String await(BufferedReader received, String start) throws IOException {
-		String line = received.readLine();
-		while (line != null && !line.startsWith(start)) {
-			line = received.readLine();
+	private static String await(Iterator<String> lines, String start) {
+		String line = lines.next();
+		while (!line.startsWith(start)) {
+			line = lines.next();
 		}
-		assertThat(line).isNotNull();
 		return line;
 	}
 
-	private static void send(String session, String frame) throws IOException {
-		HttpURLConnection connection = post(session + "/xhr_send");
-		connection.setDoOutput(true);
-		connection.setRequestProperty("Content-Type", "application/json");
-		connection.getOutputStream().write(JsonMapper.shared().writeValueAsBytes(List.of(frame + '\0')));
-		assertThat(connection.getResponseCode()).isEqualTo(204);
-	}
-
-	private static HttpURLConnection post(String url) throws IOException {
-		HttpURLConnection connection = (HttpURLConnection) URI.create(url).toURL().openConnection();
-		connection.setRequestMethod("POST");
-		connection.setReadTimeout((int) Duration.ofMinutes(1).toMillis());
-		return connection;
+	private void send(String session, String frame) {
+		BodyPublisher body = BodyPublishers.ofString(JsonMapper.shared().writeValueAsString(List.of(frame + '\0')));
+		assertThat(this.application.send("POST", session + "/xhr_send", body, "Content-Type", "application/json")
+			.statusCode()).isEqualTo(204);
 	}
 
 	private StompSession connect(@Nullable String tenant) {
@@ -274,30 +248,22 @@ class StompIT {
 	@Controller
 	static class Talk {
 
-		private final AtomicInteger said = new AtomicInteger();
+		private static final AtomicInteger said = new AtomicInteger();
 
-		private volatile @Nullable Object kept;
-
-		AtomicInteger said() {
-			return this.said;
-		}
-
-		@Nullable Object kept() {
-			return this.kept;
-		}
+		private static volatile @Nullable Object kept;
 
 		@MessageMapping("/say")
 		@RateLimited("address")
 		public void say() {
-			this.said.incrementAndGet();
+			said.incrementAndGet();
 		}
 
 		@MessageMapping("/tenant")
 		@RateLimited("tenant")
 		public void tenant(SimpMessageHeaderAccessor message) {
 			Map<String, Object> session = message.getSessionAttributes();
-			this.kept = (session != null) ? session.get(CarriedCaller.ATTRIBUTE) : null;
-			this.said.incrementAndGet();
+			kept = (session != null) ? session.get(CarriedCaller.ATTRIBUTE) : null;
+			said.incrementAndGet();
 		}
 
 		@MessageMapping("/both")

@@ -22,8 +22,10 @@ final class StompSession implements WebSocket.Listener {
 
 	@Nullable WebSocket socket;
 
-	void send(String destination) {
-		write("SEND\ndestination:" + destination + "\n\n");
+	void send(int times, String destination) {
+		for (int i = 0; i < times; i++) {
+			write("SEND\ndestination:" + destination + "\n\n");
+		}
 	}
 
 	void write(String frame) {

@@ -28,6 +28,7 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.spring.ObservedRateLimiter;
 import io.github.ratelimit.spring.OpenApplication;
+import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
@@ -43,6 +44,7 @@ import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -305,6 +307,24 @@ final class TestApplication implements AutoCloseable {
 
 		@GetMapping("/api")
 		String get() {
+			return "served";
+		}
+
+	}
+
+	/** Serves all paths, and one by a method of the policy {@code method}. */
+	@OpenApplication
+	@RestController
+	static class WithMethod {
+
+		@RequestMapping("/**")
+		String path() {
+			return "served";
+		}
+
+		@GetMapping("/method")
+		@RateLimited("method")
+		String method() {
 			return "served";
 		}
 

@@ -5,19 +5,15 @@ import java.util.stream.Stream;
 import io.github.ratelimit.spring.IdentifierResolver;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
-import org.springframework.util.StringUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -45,64 +41,37 @@ class UncountedPolicyIT {
 					""")
 	void startTellsOfPolicyThatCountsNoFailedLogins(String identifiers, String countWhen, @Nullable String told,
 			CapturedOutput output) {
-		start(WithLogin.class,
-				("@.paths=/api; @.identifiers=" + identifiers + "; @.count-when=" + countWhen).split("; "))
-			.close();
-		if (told != null) {
-			assertThat(output).contains(UNTOLD + told);
-		}
-		else {
-			assertThat(output).doesNotContain(UNTOLD);
-		}
+		start(("@.paths=/api; @.identifiers=" + identifiers + "; @.count-when=" + countWhen).split("; ")).close();
+		assertThat(output.toString().contains(UNTOLD)).isEqualTo(told != null);
+		assertThat(output).contains((told != null) ? UNTOLD + told : "");
 	}
 
+	/** With the order 0, the user is set too late. */
 	@ParameterizedTest
-	@EnumSource
-	void policyIsLoggedOnceWhenFirstRequestHasNoIdentifier(Container container, CapturedOutput output) {
-		try (TestApplication application = start(container, WithLogin.class, "@.paths=/api",
-				"@.identifiers=user,header:X-Api-Key", "@.missing-identifier=skip")) {
+	@CsvSource({ "'user,header:X-Api-Key', -200, X-Api-Key, '', 1", "'user,header:X-Api-Key', -200, X-User, anna, 0",
+			"user, -200, X-User, anna, 0", "user, 0, X-User, anna, 1" })
+	void policyIsLoggedOnceWhenFirstRequestHasNoIdentifier(String identifiers, int order, String header, String value,
+			int told, CapturedOutput output) {
+		try (TestApplication application = start("@.paths=/api", "@.identifiers=" + identifiers,
+				"@.missing-identifier=skip", "test.order=" + order)) {
 			assertThat(output).doesNotContain(TOLD);
-			for (int i = 0; i < 3; i++) {
-				assertThat(application.get("/api", "X-Api-Key", "").statusCode()).isEqualTo(200);
-			}
+			assertThat(application.get("/api", header, value).statusCode()).isEqualTo(200);
+			assertThat(application.statuses(2, "/api")).containsOnly(200);
 		}
-		assertThat(StringUtils.countOccurrencesOf(output.toString(), TOLD)).isOne();
-		assertThat(output).contains("[user, header:X-Api-Key]")
-			.contains("set ratelimit.policies.api.missing-identifier to ip or global");
+		assertThat(output.toString().lines().filter((line) -> line.contains(TOLD))).hasSize(told)
+			.allSatisfy((line) -> assertThat(line).contains(identifiers.replace(",", ", "),
+					"set ratelimit.policies.api.missing-identifier to ip or global",
+					"set it in a filter before those of the limiter"));
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = { "user,header:X-Api-Key", "user" })
-	void policyIsNotLoggedWhenFirstRequestIsCounted(String identifiers, CapturedOutput output) {
-		try (TestApplication application = start(WithLogin.class, "@.paths=/api", "@.identifiers=" + identifiers,
-				"@.missing-identifier=skip")) {
-			assertThat(application.get("/api", "X-User", "anna").statusCode()).isEqualTo(200);
-			assertThat(application.get("/api").statusCode()).isEqualTo(200);
-		}
-		assertThat(output).doesNotContain(TOLD);
-	}
-
-	@Test
-	void policyIsLoggedWhenFilterWithUserRunsTooLate(CapturedOutput output) {
-		try (TestApplication application = start(WithLogin.class, "@.paths=/api", "@.identifiers=user",
-				"@.missing-identifier=skip", "test.order=0")) {
-			assertThat(application.get("/api", "X-User", "anna").statusCode()).isEqualTo(200);
-		}
-		assertThat(output).contains(TOLD).contains("set it in a filter before those of the limiter");
-	}
-
-	private static TestApplication start(Class<?> configuration, String... properties) {
-		return start(Container.TOMCAT, configuration, properties);
-	}
-
-	private static TestApplication start(Container container, Class<?> configuration, String... properties) {
-		return TestApplication.start(container, configuration,
+	private static TestApplication start(String... properties) {
+		return TestApplication.start(Application.class,
 				Stream.concat(Stream.of("@.limits=3/m"), Stream.of(properties))
 					.map((property) -> property.replace("@", "ratelimit.policies.api"))
 					.toArray(String[]::new));
 	}
 
-	static class OwnIdentifiers extends TestApplication.Served {
+	static class Application extends TestApplication.Served {
 
 		@Bean
 		IdentifierResolver bean() {
@@ -120,10 +89,6 @@ class UncountedPolicyIT {
 
 			};
 		}
-
-	}
-
-	static class WithLogin extends OwnIdentifiers {
 
 		@Bean
 		FilterRegistrationBean<HeaderLogin> login(@Value("${test.order:-200}") int order) {

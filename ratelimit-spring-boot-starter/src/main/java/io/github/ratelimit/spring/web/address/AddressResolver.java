@@ -1,17 +1,14 @@
 package io.github.ratelimit.spring.web.address;
 
-import java.util.Objects;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Arrays;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import inet.ipaddr.IPAddress;
 import io.github.ratelimit.spring.config.ForwardedHeader;
+import io.github.ratelimit.spring.decide.LoggedOnce;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Identifies a request by the address of its client: an IPv4 address itself, an IPv6
@@ -30,16 +27,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class AddressResolver {
 
-	private static final Logger logger = LoggerFactory.getLogger(AddressResolver.class);
-
-	private static final String PROPERTY = "ratelimit.ip.trusted-proxies (environment variable"
-			+ " RATELIMIT_IP_TRUSTEDPROXIES)";
-
-	private static final String USED = "Any client can choose the address that it is counted by, because the server or"
-			+ " a filter reads forwarded headers of everybody. Name your proxies in " + PROPERTY;
-
-	private static final String NOT_USED = "Requests with forwarded headers are counted by the address of their"
-			+ " connection: clients behind a proxy share it. If the proxy is yours, name it in " + PROPERTY;
+	private static final String UNKNOWN_PROXY = "Requests bring forwarded headers from an address that is no trusted"
+			+ " proxy. Any client can choose the address that it is counted by, if the server or a filter reads these"
+			+ " headers; if not, clients behind a proxy share its address. Name your proxies in"
+			+ " ratelimit.ip.trusted-proxies (environment variable RATELIMIT_IP_TRUSTEDPROXIES)";
 
 	private static final String READ_BY_TOMCAT = "A RemoteIpValve or RemoteIpFilter of Tomcat reads forwarded headers"
 			+ " beside ratelimit.ip.trusted-proxies. A valve replaces addresses before these proxies can be looked at,"
@@ -56,8 +47,7 @@ public final class AddressResolver {
 
 	private final @Nullable TrustedProxies proxies;
 
-	/** The warnings that were logged. */
-	private final Set<String> logged = ConcurrentHashMap.newKeySet();
+	private final LoggedOnce warnings = new LoggedOnce(AddressResolver.class);
 
 	/** Parsed addresses of connections, because parsing takes a microsecond. */
 	private final Cache<String, String> resolved = Caffeine.newBuilder()
@@ -88,7 +78,7 @@ public final class AddressResolver {
 		}
 		HttpServletRequest server = ServerRequest.of(request);
 		if (ServerRequest.isReadByTomcat(server)) {
-			warn(READ_BY_TOMCAT);
+			this.warnings.warn(READ_BY_TOMCAT, READ_BY_TOMCAT);
 		}
 		IPAddress connection = AddressText.connection(ServerRequest.connection(server));
 		if (connection == null) {
@@ -119,41 +109,16 @@ public final class AddressResolver {
 
 	/**
 	 * Warns of the first request with a forwarded header that is not from a trusted
-	 * proxy, and of the first whose address was changed by such a header: a filter may
-	 * read it after a policy has counted the request. A valve of Tomcat has proxies of
-	 * its own.
+	 * proxy. A valve of Tomcat has proxies of its own.
 	 */
 	private void warnIfForwarded(HttpServletRequest request) {
-		if (this.logged.contains(USED)) {
-			return;
-		}
-		HttpServletRequest server = ServerRequest.of(request);
-		String connection = ServerRequest.connection(server);
-		boolean used = this.proxies == null && !Objects.equals(request.getRemoteAddr(), connection);
-		String warning = used ? USED : NOT_USED;
-		if (!this.logged.contains(warning) && isForwarded(server, used ? null : connection)
-				&& !ServerRequest.isReadByTomcat(server)) {
-			warn(warning);
-		}
-	}
-
-	/**
-	 * Returns whether a forwarded header names an address.
-	 * @param except the address that may be the same whether the header is used or not
-	 */
-	private static boolean isForwarded(HttpServletRequest server, @Nullable String except) {
-		for (ForwardedHeader header : ForwardedHeader.values()) {
-			String value = server.getHeader(header.headerName());
-			if (value != null && (except == null || except.isEmpty() || !value.contains(except))) {
-				return true;
+		if (!this.warnings.contains(UNKNOWN_PROXY)) {
+			HttpServletRequest server = ServerRequest.of(request);
+			if (Arrays.stream(ForwardedHeader.values())
+				.anyMatch((header) -> server.getHeader(header.headerName()) != null)
+					&& !ServerRequest.isReadByTomcat(server)) {
+				this.warnings.warn(UNKNOWN_PROXY, UNKNOWN_PROXY);
 			}
-		}
-		return false;
-	}
-
-	private void warn(String warning) {
-		if (!this.logged.contains(warning) && this.logged.add(warning)) {
-			logger.warn(warning);
 		}
 	}
 

@@ -10,21 +10,18 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.ratelimit.spring.Rejection.Reason;
 import io.github.ratelimit.spring.Rejection;
 import io.github.ratelimit.spring.RejectionHandler;
 import io.github.ratelimit.spring.config.RateLimitProperties.RejectionProperties;
+import io.github.ratelimit.spring.decide.LoggedOnce;
 import jakarta.servlet.ServletOutputStream;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.HttpServletResponseWrapper;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -39,8 +36,6 @@ import org.springframework.http.ProblemDetail;
  */
 public final class Rejections {
 
-	private static final Logger logger = LoggerFactory.getLogger(Rejections.class);
-
 	private static final String TYPES = "https://iana.org/assignments/http-problem-types#";
 
 	private static final URI BLANK = URI.create("about:blank");
@@ -53,8 +48,7 @@ public final class Rejections {
 
 	private final @Nullable RejectionHandler handler;
 
-	/** With what the handler has failed. */
-	private final Set<Class<?>> failed = ConcurrentHashMap.newKeySet();
+	private final LoggedOnce warnings = new LoggedOnce(Rejections.class);
 
 	public Rejections(RejectionProperties properties, JsonMapper jsonMapper, @Nullable RejectionHandler handler) {
 		this.status = properties.status();
@@ -136,10 +130,9 @@ public final class Rejections {
 			if (response.isCommitted() && ex instanceof IOException broken) {
 				throw broken;
 			}
-			if (this.failed.add(ex.getClass())) {
-				logger.warn("{} failed, so that the standard answer was sent. This is logged once for {}",
-						handler.getClass().getName(), ex.getClass().getName(), ex);
-			}
+			this.warnings.warn(ex.getClass(),
+					"{} failed, so that the standard answer was sent. This is logged once for {}",
+					handler.getClass().getName(), ex.getClass().getName(), ex);
 			if (!response.isCommitted()) {
 				response.reset();
 				headers.forEach((name, values) -> {

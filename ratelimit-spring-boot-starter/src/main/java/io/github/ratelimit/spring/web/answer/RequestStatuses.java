@@ -33,7 +33,7 @@ public final class RequestStatuses {
 		.thenComparing(LimitStatus::resetAfter, Comparator.reverseOrder());
 
 	/** In the order in which they were first checked. */
-	private final List<Entry> entries = new ArrayList<>(2);
+	private final List<LimitStatus> entries = new ArrayList<>(2);
 
 	/** All policies in this order, if entries are missing for some of their limits. */
 	private Set<Policy> policies = Set.of();
@@ -73,7 +73,7 @@ public final class RequestStatuses {
 		this.written = false;
 		if (decision.source() == Decision.Source.DENIAL_CACHE) {
 			Set<Policy> policies = new LinkedHashSet<>(this.policies);
-			this.entries.forEach((entry) -> policies.add(entry.status.policy()));
+			this.entries.forEach((entry) -> policies.add(entry.policy()));
 			policies.addAll(decided.checked());
 			this.policies = policies;
 		}
@@ -81,15 +81,14 @@ public final class RequestStatuses {
 	}
 
 	private void add(LimitStatus status) {
-		Entry added = new Entry(name(status), status);
 		for (int i = 0; i < this.entries.size(); i++) {
-			Entry entry = this.entries.get(i);
-			if (entry.name.equals(added.name) && entry.status.identifier().equals(status.identifier())) {
-				this.entries.set(i, added);
+			LimitStatus entry = this.entries.get(i);
+			if (name(entry).equals(name(status)) && entry.identifier().equals(status.identifier())) {
+				this.entries.set(i, status);
 				return;
 			}
 		}
-		this.entries.add(added);
+		this.entries.add(status);
 	}
 
 	/**
@@ -111,20 +110,13 @@ public final class RequestStatuses {
 
 	private Collection<LimitStatus> ofLimits() {
 		if (this.entries.size() == 1) {
-			return List.of(this.entries.get(0).status);
+			return List.copyOf(this.entries);
 		}
 		Map<String, LimitStatus> closest = new LinkedHashMap<>();
-		for (Entry entry : this.entries) {
-			closest.merge(entry.name, entry.status, (one, other) -> closest(List.of(one, other)));
+		for (LimitStatus entry : this.entries) {
+			closest.merge(name(entry), entry, (one, other) -> closest(List.of(one, other)));
 		}
 		return List.copyOf(closest.values());
-	}
-
-	/**
-	 * A status, and the name of its limit in headers.
-	 */
-	private record Entry(String name, LimitStatus status) {
-
 	}
 
 }

@@ -10,7 +10,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
@@ -21,10 +20,9 @@ import io.github.ratelimit.spring.LimitHeaders;
 import io.github.ratelimit.spring.config.ListPropertyNames;
 import io.github.ratelimit.spring.config.PolicyReader;
 import io.github.ratelimit.spring.config.RateLimitProperties;
+import io.github.ratelimit.spring.decide.LoggedOnce;
 import jakarta.servlet.http.HttpServletResponse;
 import org.greenbytes.http.sfv.StringItem;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.core.env.Environment;
@@ -33,8 +31,6 @@ import org.springframework.core.env.Environment;
  * Writes limits into the headers of some styles.
  */
 public final class StatusHeaders implements LimitHeaders {
-
-	private static final Logger logger = LoggerFactory.getLogger(StatusHeaders.class);
 
 	/** Integers in structured fields have at most 15 digits (RFC 9651, section 3.3.1). */
 	private static final long LARGEST_INTEGER = 999_999_999_999_999L;
@@ -63,7 +59,7 @@ public final class StatusHeaders implements LimitHeaders {
 
 	private final Map<String, String> units;
 
-	private final AtomicBoolean warned = new AtomicBoolean();
+	private final LoggedOnce warnings = new LoggedOnce(StatusHeaders.class);
 
 	public StatusHeaders(Set<HeaderStyle> styles, InstantSource clock, Map<String, String> units) {
 		this.styles = Set.copyOf(styles);
@@ -186,9 +182,11 @@ public final class StatusHeaders implements LimitHeaders {
 		boolean fits = policyField.length() + limitField.length() <= LONGEST_DRAFT;
 		response.setHeader("RateLimit-Policy", fits ? policyField.toString() : null);
 		response.setHeader("RateLimit", (fits && !limitField.isEmpty()) ? limitField.toString() : null);
-		if (!fits && this.warned.compareAndSet(false, true)) {
-			logger.warn("RateLimit-Policy and RateLimit are omitted from responses to requests that are checked by"
-					+ " {} limits: they would be longer than {} characters", checked.size(), LONGEST_DRAFT);
+		if (!fits) {
+			this.warnings.warn(LONGEST_DRAFT,
+					"RateLimit-Policy and RateLimit are omitted from responses to requests that are checked by"
+							+ " {} limits: they would be longer than {} characters",
+					checked.size(), LONGEST_DRAFT);
 		}
 	}
 

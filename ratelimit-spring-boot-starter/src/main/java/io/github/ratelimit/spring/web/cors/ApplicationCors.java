@@ -5,16 +5,13 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.spring.SecurityFilters;
 import io.github.ratelimit.spring.web.path.DispatcherServlets;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterRegistration;
-import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
@@ -26,48 +23,26 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.http.HttpHeaders;
-import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.cors.CorsConfigurationSource;
 import org.springframework.web.cors.CorsUtils;
-import org.springframework.web.cors.PreFlightRequestHandler;
 import org.springframework.web.filter.CorsFilter;
 import org.springframework.web.servlet.HandlerExecutionChain;
 import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.HandlerMapping;
-import org.springframework.web.servlet.handler.AbstractHandlerMapping;
-import org.springframework.web.servlet.handler.AbstractUrlHandlerMapping;
-import org.springframework.web.servlet.handler.ConversionServiceExposingInterceptor;
-import org.springframework.web.servlet.i18n.LocaleChangeInterceptor;
-import org.springframework.web.servlet.resource.ResourceUrlProviderExposingInterceptor;
 import org.springframework.web.util.ServletRequestPathUtils;
 
 /**
  * Applies the CORS configuration of the application, that of its {@link CorsFilter
  * filters} and of its handler mappings, to answers that are written before the
  * application applies it. Otherwise browsers would hide them from pages of other origins.
- * Knows which preflight requests it answers.
+ * Knows which preflight requests it has answered.
  * <p>
  * Safe for use by several threads.
  */
 public final class ApplicationCors {
 
 	private static final Logger logger = LoggerFactory.getLogger(ApplicationCors.class);
-
-	/** Interceptors that check no credentials. */
-	private static final Set<Class<?>> HARMLESS = Set.of(ConversionServiceExposingInterceptor.class,
-			ResourceUrlProviderExposingInterceptor.class, LocaleChangeInterceptor.class);
-
-	/**
-	 * Spring MVC adds interceptors that are nested in these, such as for static files.
-	 */
-	private static final Set<Class<?>> MAPPINGS = Set.of(AbstractHandlerMapping.class, AbstractUrlHandlerMapping.class);
-
-	private static final boolean SECURITY = ClassUtils.isPresent("org.springframework.security.web.FilterChainProxy",
-			ApplicationCors.class.getClassLoader());
-
-	/** The filter of Spring Framework that only answers preflights; not in 7.0.1. */
-	private static final String PRE_FLIGHT_FILTER = "org.springframework.web.filter.PreFlightRequestFilter";
 
 	private final DispatcherServlets dispatchers = new DispatcherServlets();
 
@@ -78,20 +53,12 @@ public final class ApplicationCors {
 
 	private final SingletonSupplier<List<HandlerMapping>> mappings;
 
-	private final Predicate<FilterRegistration> mayCheckCredentials;
-
-	/** Whether such filters exist beside Spring Security's; at first unknown. */
-	private volatile @Nullable Boolean otherFilters;
-
 	/**
 	 * Creates an instance.
 	 * @param beans those of the application, which are asked for with the first request
-	 * @param mayCheckCredentials whether a filter of the container may check credentials
 	 */
-	public ApplicationCors(SecurityFilters security, ListableBeanFactory beans,
-			Predicate<FilterRegistration> mayCheckCredentials) {
+	public ApplicationCors(SecurityFilters security, ListableBeanFactory beans) {
 		this.security = security;
-		this.mayCheckCredentials = mayCheckCredentials;
 		this.registered = SingletonSupplier.of(() -> registered(beans));
 		this.mappings = SingletonSupplier
 			.of(() -> beans.getBeanProvider(HandlerMapping.class).orderedStream().toList());
@@ -140,59 +107,6 @@ public final class ApplicationCors {
 	}
 
 	/**
-	 * Returns whether CORS code is certain to answer a preflight request before code of
-	 * the application sees it, so that it is not limited. Other requests may look like
-	 * one, to guess passwords or to reach a servlet without CORS. The container does not
-	 * tell the order of its filters, so any of them may be first.
-	 */
-	public boolean isFree(HttpServletRequest preflight) {
-		ServletContext container = preflight.getServletContext();
-		Boolean others = this.otherFilters;
-		if (others == null) {
-			others = container.getFilterRegistrations()
-				.values()
-				.stream()
-				.filter((filter) -> !SpringSecurityFilters.BEAN.equals(filter.getName()))
-				.anyMatch(this.mayCheckCredentials);
-			this.otherFilters = others;
-		}
-		List<Filter> secured = this.security.find(preflight);
-		if (others || !secured.isEmpty()) {
-			return !others && isAnsweredFirst(secured);
-		}
-		return container.getFilterRegistration(SpringSecurityFilters.BEAN) == null
-				&& (!filters(preflight).isEmpty() || isAnsweredByHandler(preflight));
-	}
-
-	/**
-	 * Other filters before the CORS filter may check credentials: those of the
-	 * application, and those of Spring Security that the application adds there.
-	 */
-	private static boolean isAnsweredFirst(List<Filter> secured) {
-		for (Filter filter : secured) {
-			if (filter instanceof CorsFilter || filter.getClass().getName().equals(PRE_FLIGHT_FILTER)) {
-				return true;
-			}
-			if (!SECURITY || !SpringSecurityFilters.checksNoCredentials(filter)) {
-				return false;
-			}
-		}
-		return false;
-	}
-
-	private boolean isAnsweredByHandler(HttpServletRequest preflight) {
-		try {
-			HandlerExecutionChain chain = this.dispatchers.serve(preflight) ? findHandler(preflight) : null;
-			return chain != null && chain.getHandler() instanceof PreFlightRequestHandler
-					&& chain.getInterceptorList().stream().noneMatch(ApplicationCors::mayBeOfApplication);
-		}
-		catch (Exception ex) {
-			// Spring MVC would reject the request, perhaps in code of the application.
-			return false;
-		}
-	}
-
-	/**
 	 * Returns whether CORS code has allowed a preflight request, and nothing rejected it.
 	 * Other servlets may set the same header.
 	 */
@@ -200,14 +114,6 @@ public final class ApplicationCors {
 		return response.containsHeader(HttpHeaders.ACCESS_CONTROL_ALLOW_ORIGIN)
 				&& response.getStatus() < HttpServletResponse.SC_MULTIPLE_CHOICES
 				&& (this.dispatchers.serve(preflight) || !filters(preflight).isEmpty());
-	}
-
-	/** Returns true for one that may be, or may hide, one of the application. */
-	private static boolean mayBeOfApplication(HandlerInterceptor interceptor) {
-		Class<?> type = interceptor.getClass();
-		Class<?> outer = type.getEnclosingClass();
-		return !(interceptor instanceof CorsConfigurationSource) && !HARMLESS.contains(type)
-				&& !(outer != null && MAPPINGS.contains(outer));
 	}
 
 	/**

@@ -2,7 +2,6 @@ package io.github.ratelimit.spring.web.cors;
 
 import java.io.IOException;
 import java.util.List;
-import java.util.Set;
 
 import io.github.ratelimit.spring.SecurityFilters;
 import jakarta.servlet.Filter;
@@ -12,12 +11,7 @@ import jakarta.servlet.http.HttpServletResponse;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.security.web.FilterChainProxy;
-import org.springframework.security.web.context.SecurityContextHolderFilter;
-import org.springframework.security.web.context.request.async.WebAsyncManagerIntegrationFilter;
 import org.springframework.security.web.header.HeaderWriterFilter;
-import org.springframework.security.web.session.DisableEncodeUrlFilter;
-import org.springframework.security.web.session.ForceEagerSessionCreationFilter;
-import org.springframework.security.web.transport.HttpsRedirectFilter;
 
 /**
  * The filters of the first chain of Spring Security that matches a request.
@@ -26,20 +20,6 @@ public record SpringSecurityFilters(ObjectProvider<FilterChainProxy> proxies) im
 
 	/** The bean of the filter in which users log in. */
 	public static final String BEAN = "springSecurityFilterChain";
-
-	/** The filters that Spring Security has before its CORS filter. */
-	private static final Set<Class<? extends Filter>> BEFORE_CORS = Set.of(DisableEncodeUrlFilter.class,
-			ForceEagerSessionCreationFilter.class, HttpsRedirectFilter.class, WebAsyncManagerIntegrationFilter.class,
-			SecurityContextHolderFilter.class, HeaderWriterFilter.class);
-
-	/** What authenticates is in other modules than the one that configures it. */
-	private static final String CONFIGURATION_PACKAGE = "org.springframework.security.config.";
-
-	/** Returns whether it is certain that a filter of a chain checks no credentials. */
-	static boolean checksNoCredentials(Filter filter) {
-		return BEFORE_CORS.contains(filter.getClass())
-				|| filter.getClass().getPackageName().startsWith(CONFIGURATION_PACKAGE);
-	}
 
 	@Override
 	public List<Filter> find(HttpServletRequest request) {

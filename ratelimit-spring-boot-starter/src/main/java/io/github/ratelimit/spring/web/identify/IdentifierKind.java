@@ -3,17 +3,15 @@ package io.github.ratelimit.spring.web.identify;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.IdentifierResolver;
+import io.github.ratelimit.spring.decide.LoggedOnce;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * How an identifier, or a part of one, is found. Whether it needs the user is asked late,
@@ -22,8 +20,6 @@ import org.slf4j.LoggerFactory;
  * @param user returns whether it is known only after the login
  */
 record IdentifierKind(BooleanSupplier user, boolean needsPattern, Finder finder) {
-
-	private static final Logger logger = LoggerFactory.getLogger(IdentifierKind.class);
 
 	static final IdentifierKind GLOBAL = new IdentifierKind(() -> false, false,
 			(request, pattern, values) -> Identifier.GLOBAL);
@@ -64,17 +60,15 @@ record IdentifierKind(BooleanSupplier user, boolean needsPattern, Finder finder)
 	 * a client may have sent.
 	 */
 	private static Finder logged(String name, Function<HttpServletRequest, @Nullable String> value) {
-		AtomicBoolean failed = new AtomicBoolean();
+		LoggedOnce warnings = new LoggedOnce(IdentifierKind.class);
 		return (request, pattern, values) -> {
 			try {
 				return identifier(name, value.apply(request));
 			}
 			catch (RuntimeException ex) {
-				if (failed.compareAndSet(false, true)) {
-					logger.warn(
-							"The identifier {} counts as missing, because its resolver failed: {}. This is logged once",
-							name, RequestExpression.reason(ex));
-				}
+				warnings.warn(name,
+						"The identifier {} counts as missing, because its resolver failed: {}. This is logged once",
+						name, RequestExpression.reason(ex));
 				return null;
 			}
 		};

@@ -42,8 +42,8 @@ public final class IdentifierReader {
 
 	private static final String STRATEGY = "server.forward-headers-strategy";
 
-	/** Each of them enables the valve of Tomcat, whatever the strategy is. */
-	private static final List<String> OF_TOMCAT = List.of("server.tomcat.remoteip.remote-ip-header",
+	/** The last two enable the valve of Tomcat, whatever the strategy is. */
+	private static final List<String> READ_BY_SERVER = List.of(STRATEGY, "server.tomcat.remoteip.remote-ip-header",
 			"server.tomcat.remoteip.protocol-header");
 
 	private final RateLimitProperties properties;
@@ -120,31 +120,18 @@ public final class IdentifierReader {
 	/** Refuses a server that replaces addresses by those of headers. */
 	private void requireAddressesOfConnections() {
 		CloudPlatform platform = CloudPlatform.getActive(this.environment);
-		String strategy = text(STRATEGY);
-		if (strategy == null && platform != null && platform.isUsingForwardHeaders()) {
-			throw replaced(STRATEGY, "native",
-					"Spring Boot sets it by itself on the cloud platform %s. ".formatted(platform), "");
-		}
-		if (strategy != null && strategy.equalsIgnoreCase("native")) {
-			throw replaced(STRATEGY, strategy, "", "");
-		}
-		for (String property : OF_TOMCAT) {
-			String value = text(property);
-			if (StringUtils.hasText(value)) {
-				throw replaced(property, value, "", "remove it, and ");
+		for (String property : READ_BY_SERVER) {
+			boolean strategy = property.equals(STRATEGY);
+			String value = Binder.get(this.environment).bind(property, String.class).orElse(null);
+			boolean ofPlatform = strategy && value == null && platform != null && platform.isUsingForwardHeaders();
+			if (ofPlatform || (strategy ? "native".equalsIgnoreCase(value) : StringUtils.hasText(value))) {
+				throw new InvalidConfigurationPropertyValueException(property, ofPlatform ? "native" : value,
+						"The server then replaces addresses by what a header says, before %s can be looked at, so that clients could choose by which address they are counted: %sset %s to none, or to framework if links are made of these headers.%s"
+							.formatted(PROXIES, strategy ? "" : "remove it, and ", STRATEGY, ofPlatform
+									? " Spring Boot sets it by itself on the cloud platform %s.".formatted(platform)
+									: ""));
 			}
 		}
-	}
-
-	private @Nullable String text(String property) {
-		return Binder.get(this.environment).bind(property, String.class).orElse(null);
-	}
-
-	private static InvalidConfigurationPropertyValueException replaced(String property, String value, String origin,
-			String remedy) {
-		return new InvalidConfigurationPropertyValueException(property, value,
-				"%sThe server then replaces addresses by what a header says, before %s can be looked at, so that clients could choose by which address they are counted: %sset %s to none, or to framework if links are made of these headers."
-					.formatted(origin, PROXIES, remedy, STRATEGY));
 	}
 
 	/** Reads the lists of clients that are never limited or always denied. */

@@ -5,18 +5,16 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 import io.github.ratelimit.spring.config.PolicyReader;
 import io.github.ratelimit.spring.config.PolicySettings;
+import io.github.ratelimit.spring.decide.LoggedOnce;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The conditions on requests under which policies apply, to paths and to method calls:
@@ -27,7 +25,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class RequestConditions {
 
-	private static final Logger logger = LoggerFactory.getLogger(RequestConditions.class);
+	private final LoggedOnce warnings = new LoggedOnce(RequestConditions.class);
 
 	private final Map<String, List<Condition>> conditions = new HashMap<>();
 
@@ -56,7 +54,7 @@ public final class RequestConditions {
 		if (text != null) {
 			Predicate<HttpServletRequest> predicate = declared.apply(text);
 			conditions.add(new Condition(property, (predicate != null) ? predicate::test : expression(property, text),
-					wanted, new AtomicBoolean()));
+					wanted));
 		}
 	}
 
@@ -77,10 +75,6 @@ public final class RequestConditions {
 					"Invalid condition (%s): must use #request or #query, or it would be the same for all requests."
 						.formatted(text));
 		}
-		if (expression.type() != null && !expression.type().isAssignableFrom(Boolean.class)) {
-			throw new IllegalArgumentException("Invalid condition (%s): must be true or false, but is a %s."
-				.formatted(text, expression.type().getSimpleName()));
-		}
 		return expression;
 	}
 
@@ -100,7 +94,8 @@ public final class RequestConditions {
 
 	private boolean apply(String policy, HttpServletRequest request) {
 		List<Condition> conditions = this.conditions.get(policy);
-		return conditions == null || conditions.stream().allMatch((condition) -> condition.allows(request));
+		return conditions == null
+				|| conditions.stream().allMatch((condition) -> condition.allows(request, this.warnings));
 	}
 
 	/**
@@ -109,12 +104,10 @@ public final class RequestConditions {
 	 * @param property the name of its property
 	 * @param value returns true or false
 	 * @param wanted the value with which the policy applies
-	 * @param failed whether a failure was logged
 	 */
-	private record Condition(String property, Function<HttpServletRequest, @Nullable Object> value, boolean wanted,
-			AtomicBoolean failed) {
+	private record Condition(String property, Function<HttpServletRequest, @Nullable Object> value, boolean wanted) {
 
-		boolean allows(HttpServletRequest request) {
+		boolean allows(HttpServletRequest request, LoggedOnce warnings) {
 			String problem;
 			try {
 				Object value = this.value.apply(request);
@@ -126,11 +119,9 @@ public final class RequestConditions {
 			catch (RuntimeException ex) {
 				problem = RequestExpression.reason(ex);
 			}
-			if (this.failed.compareAndSet(false, true)) {
-				logger.warn(
-						"The condition {} failed, so that its policy applies: {}. It must be true or false. This is logged once",
-						this.property, problem);
-			}
+			warnings.warn(this.property,
+					"The condition {} failed, so that its policy applies: {}. It must be true or false. This is logged once",
+					this.property, problem);
 			return true;
 		}
 

@@ -11,7 +11,6 @@ import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.BeanUtils;
-import org.springframework.core.ResolvableType;
 import org.springframework.expression.spel.SpelEvaluationException;
 import org.springframework.expression.spel.SpelMessage;
 import org.springframework.security.core.Authentication;
@@ -33,9 +32,8 @@ final class RequestExpression {
 	private static final String PRINCIPAL = "principal";
 
 	/** The type of the principal depends on the login. */
-	private static final Variables VARIABLES = new Variables(Map.of(REQUEST,
-			ResolvableType.forClass(HttpServletRequest.class), QUERY,
-			ResolvableType.forClassWithGenerics(Map.class, String.class, String.class), PRINCIPAL, ResolvableType.NONE),
+	private static final Variables VARIABLES = new Variables(
+			Map.of(REQUEST, HttpServletRequest.class, QUERY, Map.class, PRINCIPAL, Object.class),
 			"the variables #principal, #query and #request", true);
 
 	/** Members of a request that read its body. */
@@ -85,18 +83,8 @@ final class RequestExpression {
 		return this.expression.variables().isEmpty();
 	}
 
-	/** Returns whether the value is the same for all requests of a user. */
-	boolean isOfUserAlone() {
-		return Set.of(PRINCIPAL).containsAll(this.expression.variables());
-	}
-
 	boolean needsUser() {
 		return this.expression.variables().contains(PRINCIPAL) || this.expression.namesAny(OF_USER);
-	}
-
-	/** Returns the type of the value; {@code null} if it is known only by evaluation. */
-	@Nullable Class<?> type() {
-		return this.expression.type();
 	}
 
 	<T> @Nullable T evaluate(HttpServletRequest request, @Nullable Principal user, Class<T> type) {
@@ -105,13 +93,9 @@ final class RequestExpression {
 
 	/** Returns the value as text; {@code null} if there is nothing to read. */
 	@Nullable String text(HttpServletRequest request) {
-		return text(variables(request, request.getUserPrincipal()));
-	}
-
-	private @Nullable String text(Map<String, ? extends @Nullable Object> variables) {
 		Object value;
 		try {
-			value = this.expression.evaluate(variables, Object.class);
+			value = evaluate(request, request.getUserPrincipal(), Object.class);
 		}
 		catch (SpelEvaluationException ex) {
 			if (MISSING.contains(ex.getMessageCode())) {

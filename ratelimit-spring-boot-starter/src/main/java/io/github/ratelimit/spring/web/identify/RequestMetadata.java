@@ -4,7 +4,6 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 import io.github.ratelimit.Charge;
@@ -15,10 +14,9 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.spring.RateLimiterDecorator;
 import io.github.ratelimit.spring.config.PolicyReader;
 import io.github.ratelimit.spring.config.PolicySettings;
+import io.github.ratelimit.spring.decide.LoggedOnce;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Has the logs of policies with {@code metadata} keep it with each request that is
@@ -30,11 +28,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class RequestMetadata implements RateLimiterDecorator {
 
-	private static final Logger logger = LoggerFactory.getLogger(RequestMetadata.class);
-
 	private final Map<String, RequestExpression> expressions = new HashMap<>();
 
-	private final Set<String> failed = ConcurrentHashMap.newKeySet();
+	private final LoggedOnce warnings = new LoggedOnce(RequestMetadata.class);
 
 	private final Supplier<@Nullable HttpServletRequest> current;
 
@@ -93,10 +89,8 @@ public final class RequestMetadata implements RateLimiterDecorator {
 			return expression.text(request);
 		}
 		catch (RuntimeException ex) {
-			if (this.failed.add(policy)) {
-				logger.warn("{} failed, so that its log keeps requests without it: {}. This is logged once",
-						PolicyReader.property(policy, ".metadata"), RequestExpression.reason(ex));
-			}
+			this.warnings.warn(policy, "{} failed, so that its log keeps requests without it: {}. This is logged once",
+					PolicyReader.property(policy, ".metadata"), RequestExpression.reason(ex));
 			return null;
 		}
 	}

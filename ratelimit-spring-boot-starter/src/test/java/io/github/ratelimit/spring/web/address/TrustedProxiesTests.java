@@ -186,16 +186,6 @@ class TrustedProxiesTests {
 					text);
 	}
 
-	@ParameterizedTest
-	@CsvSource({ "10.0.0.1/8, 10.0.0.0/8", "2001:db8::1/32, 2001:db8::/32" })
-	void proxyIsRejectedWhenNotFirstOfItsBlock(String text, String block) {
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new TrustedProxies(List.of(text), ForwardedHeader.X_FORWARDED_FOR))
-			.withMessage(
-					"Invalid address (%s): must be an address or a block of addresses, and the one of this length is %s.",
-					text, block);
-	}
-
 	private static String client(ForwardedHeader header, String connection, String... lines) {
 		MockHttpServletRequest request = new MockHttpServletRequest();
 		for (String line : lines) {

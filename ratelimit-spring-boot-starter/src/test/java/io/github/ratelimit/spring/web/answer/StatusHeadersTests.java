@@ -1,12 +1,7 @@
 package io.github.ratelimit.spring.web.answer;
 
-import io.github.ratelimit.spring.LimitHeaders;
-import io.github.ratelimit.spring.decide.Decided;
-
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -20,9 +15,7 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.ConcurrentCalls;
 import io.github.ratelimit.algorithm.FixedWindow;
-import io.github.ratelimit.test.ManualClock;
-import jakarta.servlet.http.HttpServletResponse;
-import org.jspecify.annotations.Nullable;
+import io.github.ratelimit.spring.decide.Decided;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -33,140 +26,91 @@ import org.springframework.mock.web.MockHttpServletResponse;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link StatusHeaders} and {@link RequestStatuses}.
+ * Tests for {@link StatusHeaders} and {@link RequestStatuses}. A status is written as its
+ * policy, limit, remaining quota, reset and wait in seconds, and perhaps its user.
  */
 class StatusHeadersTests {
 
-	private static final Duration ALLOWED = Duration.ZERO;
+	private static final Instant NOW = Instant.parse("2026-01-01T00:00:00.5Z");
 
 	private final RequestStatuses statuses = new RequestStatuses();
 
-	private final ManualClock clock = new ManualClock("2026-01-01T00:00:00.5Z");
-
-	@Test
-	void violatedLimitIsClosestEvenWhenOtherHasLess() {
-		add(false, status("few", "2/m", 0, "30s", ALLOWED),
-				status("violated", "10/m", 3, "10s", Duration.ofSeconds(5)));
-		assertThat(RequestStatuses.closest(known()).policy().name()).isEqualTo("violated");
+	@ParameterizedTest
+	@CsvSource({ "few 2/m 0 30 0, violated 10/m 3 10 5, violated", "many 100/m 50 60 0, few 10/m 9 1 0, few",
+			"soon 10/m 5 10 0, late 10/m 5 30 0, late" })
+	void oneOfTwoLimitsIsClosestToDenying(String one, String other, String closest) {
+		List<LimitStatus> both = List.of(status(one), status(other));
+		assertThat(RequestStatuses.closest(both).policy().name()).isEqualTo(closest);
 	}
 
-	@Test
-	void limitWithLessIsClosest() {
-		add(true, status("many", "100/m", 50, "60s", ALLOWED), status("few", "10/m", 9, "1s", ALLOWED));
-		assertThat(RequestStatuses.closest(known()).policy().name()).isEqualTo("few");
-	}
-
-	@Test
-	void laterResetIsClosestWhenRestIsTheSame() {
-		add(true, status("soon", "10/m", 5, "10s", ALLOWED), status("late", "10/m", 5, "30s", ALLOWED));
-		assertThat(RequestStatuses.closest(known()).policy().name()).isEqualTo("late");
-	}
-
-	@Test
-	void limitStandsOnceForIdentifierThatIsClosest() {
-		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("10/m"));
-		this.statuses.add(new Decided(new Decision(true,
-				List.of(new LimitStatus(policy, Identifier.ip("a"), Limit.parse("10/m"), 7, Duration.ofSeconds(9),
-						ALLOWED, false),
-						new LimitStatus(policy, Identifier.user("b"), Limit.parse("10/m"), 4, Duration.ofSeconds(8),
-								ALLOWED, false)))));
-		assertThat(write(Set.of(HeaderStyle.DRAFT)).getHeader("RateLimit")).isEqualTo("\"api\";r=4;t=8");
-	}
-
-	@Test
-	void laterDecisionReplacesEarlierOfSamePolicy() {
-		add(true, status("api", "10/m", 1, "9s", ALLOWED));
-		add(true, status("api", "10/m", 5, "3s", ALLOWED));
-		assertThat(write(Set.of(HeaderStyle.DRAFT)).getHeader("RateLimit")).isEqualTo("\"api\";r=5;t=3");
-	}
-
-	@Test
-	void numbersAreClampedToFifteenDigits() {
-		add(true, status("api", "9007199254740991/d", 9_007_199_254_740_990L, "1d", ALLOWED));
+	/** Of the names of GitHub, the reset is written in seconds from midnight. */
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '`',
+			textBlock = """
+					api 10/m 7 9 0 a; api 10/m 4 8 0 b      | "api";q=10;w=60 | "api";r=4;t=8 | 10 4 9
+					api 10/m 1 9 0; api 10/m 5 3 0          | "api";q=10;w=60 | "api";r=5;t=3 | 10 5 4
+					api 9007199254740991/d 9007199254740990 86400 0 | "api";q=999999999999999;w=86400 | "api";r=999999999999999;t=86400 | 9007199254740991 9007199254740990 86401
+					many 100/m 50 60 0; few 10/m 9 10 0     | "many";q=100;w=60, "few";q=10;w=60 | "many";r=50;t=60, "few";r=9;t=10 | 10 9 11
+					calls 5/m 0 60 60                       | "calls";q=5;qu="concurrent-requests" | "calls";r=0 | 5 0 -
+					calls 5/m 0 60 60; api 10/m 7 30 0      | "calls";q=5;qu="concurrent-requests", "api";q=10;w=60 | "calls";r=0, "api";r=7;t=30 | 10 7 31
+					""")
+	void headersTellOfAllLimitsOrTheClosest(String decisions, String policies, String limits, String closest) {
+		for (String decision : decisions.split("; ")) {
+			add(status(decision));
+		}
 		MockHttpServletResponse response = write(EnumSet.allOf(HeaderStyle.class));
-		assertThat(response.getHeader("RateLimit-Policy")).isEqualTo("\"api\";q=999999999999999;w=86400");
-		assertThat(response.getHeader("RateLimit")).isEqualTo("\"api\";r=999999999999999;t=86400");
-		assertThat(response.getHeader("X-Rate-Limit-Remaining")).isEqualTo("9007199254740990");
-	}
-
-	@Test
-	void namesOfGitHubHaveLimitThatIsClosest() {
-		add(true, status("many", "100/m", 50, "60s", ALLOWED), status("few", "10/m", 9, "10s", ALLOWED));
-		MockHttpServletResponse response = write(Set.of(HeaderStyle.X_RATELIMIT));
-		assertThat(response.getHeaderNames()).containsExactlyInAnyOrder("X-RateLimit-Limit", "X-RateLimit-Remaining",
-				"X-RateLimit-Reset");
-		assertThat(response.getHeader("X-RateLimit-Limit")).isEqualTo("10");
-		assertThat(response.getHeader("X-RateLimit-Remaining")).isEqualTo("9");
+		String reset = response.getHeader("X-RateLimit-Reset");
+		assertThat(response.getHeader("RateLimit-Policy")).isEqualTo(policies);
+		assertThat(response.getHeader("RateLimit")).isEqualTo(limits);
+		for (String name : List.of("X-Rate-Limit-", "X-RateLimit-")) {
+			assertThat(closest)
+				.startsWith(response.getHeader(name + "Limit") + " " + response.getHeader(name + "Remaining") + " ");
+		}
+		assertThat(closest).endsWith((reset != null) ? " " + (Long.parseLong(reset) - NOW.getEpochSecond()) : " -");
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "2026-01-01T00:00:00Z, PT10S, 2026-01-01T00:00:10Z",
-			"2026-01-01T00:00:00Z, PT0S, 2026-01-01T00:00:00Z",
 			"2026-01-01T00:00:00.000000001Z, PT10S, 2026-01-01T00:00:11Z",
 			"2026-01-01T00:00:00.5Z, PT0.5S, 2026-01-01T00:00:01Z",
-			"2026-01-01T00:00:00.999999Z, PT0.000001S, 2026-01-01T00:00:01Z",
 			"2026-01-01T00:00:00.999999Z, PT0.000002S, 2026-01-01T00:00:02Z" })
 	void resetIsTimeOfDayInWholeSecondsRoundedUp(String now, Duration resetAfter, Instant expected) {
-		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("10/m"));
 		MockHttpServletResponse response = new MockHttpServletResponse();
-		new StatusHeaders(Set.of(HeaderStyle.X_RATELIMIT), () -> Instant.parse(now), Map.of()).write(List
-			.of(new LimitStatus(policy, Identifier.GLOBAL, policy.limits().get(0), 1, resetAfter, ALLOWED, false)),
-				response);
+		LimitStatus status = status("api 10/m 1 1 0");
+		new StatusHeaders(Set.of(HeaderStyle.X_RATELIMIT), () -> Instant.parse(now), Map.of())
+			.write(List.of(new LimitStatus(status.policy(), status.identifier(), status.limit(), 1, resetAfter,
+					Duration.ZERO, false)), response);
 		assertThat(response.getHeader("X-RateLimit-Reset")).isEqualTo("" + expected.getEpochSecond());
 	}
 
 	@ParameterizedTest
 	@EnumSource
 	void namesAreThoseOfHeadersThatAreWritten(HeaderStyle style) {
-		add(true, status("api", "10/m", 1, "9s", ALLOWED));
+		add(status("api 10/m 1 9 0"));
 		assertThat(write(Set.of(style)).getHeaderNames()).isNotEmpty()
-			.containsExactlyInAnyOrderElementsOf(new StatusHeaders(Set.of(style), this.clock, Map.of()).names());
-	}
-
-	@Test
-	void callsHaveNoTimes() {
-		Policy calls = Policy.of("calls", new ConcurrentCalls(), Limit.parse("5/m"));
-		LimitStatus running = new LimitStatus(calls, Identifier.GLOBAL, calls.limits().get(0), 0,
-				Duration.ofSeconds(60), Duration.ofSeconds(60), true);
-		this.statuses.add(new Decided(new Decision(false, List.of(running))));
-		MockHttpServletResponse only = write(EnumSet.allOf(HeaderStyle.class));
-		assertThat(only.getHeader("RateLimit-Policy")).isEqualTo("\"calls\";q=5;qu=\"concurrent-requests\"");
-		assertThat(only.getHeader("RateLimit")).isEqualTo("\"calls\";r=0");
-		assertThat(only.getHeader("X-RateLimit-Limit")).isEqualTo("5");
-		assertThat(only.getHeader("X-RateLimit-Reset")).isNull();
-		add(true, status("api", "10/m", 7, "30s", ALLOWED));
-		MockHttpServletResponse both = write(EnumSet.allOf(HeaderStyle.class));
-		assertThat(both.getHeader("RateLimit")).isEqualTo("\"calls\";r=0, \"api\";r=7;t=30");
-		assertThat(both.getHeader("X-Rate-Limit-Remaining")).isEqualTo("7");
-		assertThat(both.getHeader("X-RateLimit-Limit")).isEqualTo("10");
-		assertThat(both.getHeader("X-RateLimit-Reset")).isNotNull();
+			.containsExactlyInAnyOrderElementsOf(headers(Set.of(style)).names());
 	}
 
 	@Test
 	void draftHeadersAreLeftOutWhenTooLong() {
-		LimitHeaders headers = new StatusHeaders(EnumSet.of(HeaderStyle.DRAFT, HeaderStyle.X_RATE_LIMIT), this.clock,
-				Map.of());
+		StatusHeaders headers = headers(EnumSet.of(HeaderStyle.DRAFT, HeaderStyle.X_RATE_LIMIT));
 		MockHttpServletResponse response = new MockHttpServletResponse();
-		add(true, status("few", "1/m", 0, "1m", ALLOWED));
+		add(status("few 1/m 0 60 0"));
 		this.statuses.write(headers, response);
 		assertThat(response.getHeaderNames()).contains("RateLimit", "RateLimit-Policy");
-		for (boolean allowed : new boolean[] { true, false }) {
-			add(allowed,
-					IntStream.range(0, 30)
-						.mapToObj((i) -> status("long-name-".repeat(12) + i, "1/m", 0, "1m", Duration.ofMinutes(1)))
-						.toArray(LimitStatus[]::new));
-			this.statuses.write(headers, response);
-			assertThat(response.getHeaderNames()).containsExactlyInAnyOrder("X-Rate-Limit-Limit",
-					"X-Rate-Limit-Remaining");
-		}
+		add(IntStream.range(0, 30)
+			.mapToObj((i) -> status("long-name-".repeat(12) + i + " 1/m 0 60 60"))
+			.toArray(LimitStatus[]::new));
+		this.statuses.write(headers, response);
+		assertThat(response.getHeaderNames()).containsExactlyInAnyOrder("X-Rate-Limit-Limit", "X-Rate-Limit-Remaining");
 	}
 
 	@Test
 	void nothingIsWrittenWhenResponseIsCommitted() {
-		add(true, status("api", "10/m", 7, "30s", ALLOWED));
+		add(status("api 10/m 7 30 0"));
 		MockHttpServletResponse response = new MockHttpServletResponse();
 		response.setCommitted(true);
-		this.statuses.write(new StatusHeaders(Set.of(HeaderStyle.DRAFT), this.clock, Map.of()), response);
+		this.statuses.write(headers(Set.of(HeaderStyle.DRAFT)), response);
 		assertThat(response.getHeaderNames()).isEmpty();
 	}
 
@@ -176,40 +120,28 @@ class StatusHeadersTests {
 		assertThat(StatusHeaders.seconds(time)).isEqualTo(expected);
 	}
 
-	private void add(boolean allowed, LimitStatus... limits) {
-		this.statuses.add(new Decided(new Decision(allowed, List.of(limits))));
+	private void add(LimitStatus... limits) {
+		this.statuses.add(new Decided(new Decision(true, List.of(limits))));
 	}
 
-	private static LimitStatus status(String name, String text, long remaining, String reset,
-			@Nullable Duration retryAfter) {
-		Limit limit = Limit.parse(text);
-		return new LimitStatus(Policy.of(name, new FixedWindow(), limit), Identifier.GLOBAL, limit, remaining,
-				Limit.parse("1/" + ("0s".equals(reset) ? "s" : reset)).window(), retryAfter,
-				!ALLOWED.equals(retryAfter));
+	private static LimitStatus status(String text) {
+		String[] parts = text.split(" ");
+		Limit limit = Limit.parse(parts[1]);
+		Duration wait = Duration.ofSeconds(Long.parseLong(parts[4]));
+		Policy policy = Policy.of(parts[0], parts[0].equals("calls") ? new ConcurrentCalls() : new FixedWindow(),
+				limit);
+		return new LimitStatus(policy, (parts.length > 5) ? Identifier.user(parts[5]) : Identifier.GLOBAL, limit,
+				Long.parseLong(parts[2]), Duration.ofSeconds(Long.parseLong(parts[3])), wait, !wait.isZero());
 	}
 
 	private MockHttpServletResponse write(Set<HeaderStyle> styles) {
 		MockHttpServletResponse response = new MockHttpServletResponse();
-		this.statuses.write(new StatusHeaders(styles, this.clock, Map.of()), response);
+		this.statuses.write(headers(styles), response);
 		return response;
 	}
 
-	private Collection<LimitStatus> known() {
-		List<LimitStatus> known = new ArrayList<>();
-		this.statuses.write(new LimitHeaders() {
-
-			@Override
-			public Set<String> names() {
-				return Set.of();
-			}
-
-			@Override
-			public void write(Collection<LimitStatus> statuses, HttpServletResponse response) {
-				known.addAll(statuses);
-			}
-
-		}, new MockHttpServletResponse());
-		return known;
+	private static StatusHeaders headers(Set<HeaderStyle> styles) {
+		return new StatusHeaders(styles, () -> NOW, Map.of());
 	}
 
 }

@@ -19,6 +19,7 @@ import io.github.ratelimit.spring.web.address.AddressResolver;
 import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,66 +50,55 @@ class RequestIdentifiersTests {
 	private final MockHttpServletRequest request = new MockHttpServletRequest();
 
 	@BeforeEach
-	void setAddress() {
+	void prepare() {
 		this.request.setRemoteAddr("203.0.113.7");
+		this.request.setMethod("GET");
+		this.request.setRequestURI("/users/42");
+		this.request.setQueryString("q=a&q=b&p=c+d%2B");
+		this.request.setParameter("q", "of the body");
+		this.request.setUserPrincipal(() -> "a+b%");
+		this.request.addHeader("x-key", "k");
+		this.request.addHeader("X-Tenant", "acme");
+		this.request.addHeader("X-Blank", " ");
+		this.request.addHeader("X-Tab", "\t");
+		this.request.addHeader("X-Empty", "");
+		this.request.setCookies(new Cookie("other", "x"), new Cookie("session", "s1"), new Cookie("session", "s2"),
+				new Cookie("blank", " "));
 	}
 
-	@Test
-	void everyIdentifierIsFound() {
-		this.request.addHeader("X-User", "anna");
-		this.request.setUserPrincipal(() -> "anna");
-		assertThat(find("ip", "user", "header:X-User", "global")).containsExactly(ADDRESS, Identifier.user("anna"),
-				new Identifier("header:X-User", "anna"), Identifier.GLOBAL);
-	}
-
+	/** What a policy with a rule for missing identifiers counts by. */
 	@ParameterizedTest
-	@ValueSource(strings = { "", " ", "\t" })
-	void blankValueCountsAsMissing(String value) {
-		assertThat(find("header:X-Tenant", "ip")).containsExactly(ADDRESS);
-		this.request.addHeader("X-Tenant", value);
-		this.request.setCookies(new Cookie("session", value));
-		assertThat(find("header:X-Tenant", "tenant", "cookie:session", "global")).containsExactly(Identifier.GLOBAL);
-	}
-
-	@Test
-	void nameOfHeaderIsFoundInAnyCase() {
-		this.request.addHeader("x-user", "anna");
-		assertThat(find("header:X-User")).containsExactly(new Identifier("header:X-User", "anna"));
-	}
-
-	@Test
-	void addressCountsWhenThereIsNoOtherIdentifier() {
-		assertThat(find("header:X-User", "user", "ip+user")).containsExactly(ADDRESS);
+	@CsvSource(delimiter = '|', nullValues = "-", textBlock = """
+			ip     | ip; user; header:X-Key; global      | ip=203.0.113.7; user=a+b%; header:X-Key=k; global=
+			ip     | tenant; plan; ip+tenant             | tenant=acme; plan=a+b%; ip+tenant=203.0.113.7+acme
+			ip     | ip+user                             | ip+user=203.0.113.7+a%2Bb%25
+			ip     | cookie:session                      | cookie:session=s1
+			ip     | query:q; query:q+query:p            | query:q=a; query:q+query:p=a+c d%2B
+			ip     | #id; ip; #blank                     | #id=42; ip=203.0.113.7
+			ip     | header:X-Blank; header:X-Tab; header:X-Empty; cookie:blank; global | global=
+			ip     | ip+header:X-None; cookie:Session; query:Q; #none; path             | ip=203.0.113.7
+			skip   | header:X-None; ip                   | ip=203.0.113.7
+			skip   | header:X-None; ip+header:X-None     | -
+			deny   | header:X-Key                        | header:X-Key=k
+			global | header:X-None; cookie:none          | global=
+			global | header:X-None; method               | method=GET
+			cookie:none+user | header:X-None             | ip=203.0.113.7
+			""")
+	void identifiersAreFoundOrReplacedWhenMissing(String missing, String names, @Nullable String expected) {
+		PolicyUse use = use(MissingIdentifier.parse(missing), names.split("; "));
+		assertThat(
+				this.identifiers.find(new PolicyUse(use.policy(), 1, Map.of("#id", "42", "#blank", "")), this.request)
+					.stream()
+					.map((identifier) -> identifier.type() + "="
+							+ (identifier.equals(Identifier.GLOBAL) ? "" : identifier.value())))
+			.containsExactly((expected != null) ? expected.split("; ") : new String[0]);
 	}
 
 	@Test
 	void everybodyCountsTogetherWhenThereIsNotEvenAnAddress() {
 		this.request.setRemoteAddr("");
-		assertThat(find("ip", "user")).containsExactly(Identifier.GLOBAL);
-	}
-
-	@Test
-	void userIsMissingWhenItHasNoName() {
 		this.request.setUserPrincipal(() -> null);
-		assertThat(find("user")).containsExactly(ADDRESS);
-	}
-
-	@Test
-	void combinationCountsAsOne() {
-		this.request.setUserPrincipal(() -> "a+b%");
-		assertThat(find("ip+user")).containsExactly(new Identifier("ip+user", "203.0.113.7+a%2Bb%25"));
-	}
-
-	@Test
-	void combinationIsMissingWhenPartIsMissing() {
-		assertThat(find("ip+header:X-User", "global")).containsExactly(Identifier.GLOBAL);
-	}
-
-	@Test
-	void cookieIsFound() {
-		this.request.setCookies(new Cookie("other", "x"), new Cookie("session", "s1"), new Cookie("session", "s2"));
-		assertThat(find("cookie:session")).containsExactly(new Identifier("cookie:session", "s1"));
-		assertThat(find("cookie:Session")).containsExactly(ADDRESS);
+		assertThat(find("ip", "user")).containsExactly(Identifier.GLOBAL);
 	}
 
 	@Test
@@ -125,15 +115,6 @@ class RequestIdentifiersTests {
 			.containsExactly(ADDRESS);
 	}
 
-	@Test
-	void firstValueInQueryCounts() {
-		this.request.setQueryString("q=a&q=b&p=c+d%2B");
-		this.request.setParameter("q", "of the body");
-		assertThat(find("query:q")).containsExactly(new Identifier("query:q", "a"));
-		assertThat(find("query:q+query:p")).containsExactly(new Identifier("query:q+query:p", "a+c d%2B"));
-		assertThat(find("query:Q")).containsExactly(ADDRESS);
-	}
-
 	@ParameterizedTest
 	@CsvSource({ "GET, GET", "HEAD, GET", "POST, POST", "DELETE, DELETE", "get, *", "FETCH, *", "X1, *" })
 	void unknownMethodsShareOneValue(String method, String expected) {
@@ -142,71 +123,21 @@ class RequestIdentifiersTests {
 	}
 
 	@Test
-	void pathIsPatternAndNotPathOfRequest() {
-		this.request.setRequestURI("/users/42");
-		assertThat(find(MissingIdentifier.ADDRESS, List.of("/users/{id}"), "path"))
-			.containsExactly(new Identifier("path", "/users/{id}"));
-		assertThat(find("path")).containsExactly(ADDRESS);
-	}
-
-	@Test
 	void everyPatternCountsWhenFormsOfPathMatchSeveral() {
-		assertThat(find(MissingIdentifier.ADDRESS, List.of("/a/**", "/b/**"), "ip+path", "method")).containsExactly(
+		PolicyUse use = use(MissingIdentifier.ADDRESS, "ip+path", "method").withPatterns(List.of("/a/**", "/b/**"));
+		assertThat(this.identifiers.find(use, this.request)).containsExactly(
 				new Identifier("ip+path", "203.0.113.7+/a/**"), new Identifier("ip+path", "203.0.113.7+/b/**"),
-				new Identifier("method", "*"));
+				new Identifier("method", "GET"));
 	}
 
 	@Test
-	void customIdentifiersAreFound() {
-		this.request.addHeader("X-Tenant", "acme");
-		this.request.setUserPrincipal(() -> "gold");
-		assertThat(find("tenant", "plan", "ip+tenant")).containsExactly(new Identifier("tenant", "acme"),
-				new Identifier("plan", "gold"), new Identifier("ip+tenant", "203.0.113.7+acme"));
-	}
-
-	@Test
-	void valuesOfExpressionsComeFirst() {
-		IdentifiedPolicy policy = use(MissingIdentifier.ADDRESS, "#id", "ip").policy();
-		assertThat(this.identifiers.find(new PolicyUse(policy, 1, Map.of("#id", "42")), this.request))
-			.containsExactly(new Identifier("#id", "42"), ADDRESS);
-		assertThat(this.identifiers.find(new PolicyUse(policy, 1, Map.of("#id", "")), this.request))
-			.containsExactly(ADDRESS);
-	}
-
-	@Test
-	void missingIdentifierIsSkipped() {
-		assertThat(find(MissingIdentifier.SKIP, List.of(), "header:X-User", "ip")).containsExactly(ADDRESS);
-		assertThat(find(MissingIdentifier.SKIP, List.of(), "header:X-User", "user", "ip+user")).isEmpty();
-	}
-
-	@Test
-	void callerIsDeniedWhenAnyIdentifierIsMissing() {
+	void callerIsDeniedWhenAnyIdentifierIsMissingUnlessInShadow() {
 		assertThatExceptionOfType(CallerDeniedException.class)
-			.isThrownBy(() -> find(MissingIdentifier.DENY, List.of(), "ip", "header:X-User"))
+			.isThrownBy(() -> this.identifiers.find(use(MissingIdentifier.DENY, "ip", "header:X-User"), this.request))
 			.withMessage("The caller lacks the identifier header:X-User, which the policy api requires");
-		this.request.addHeader("X-User", "anna");
-		assertThat(find(MissingIdentifier.DENY, List.of(), "header:X-User"))
-			.containsExactly(new Identifier("header:X-User", "anna"));
-	}
-
-	@Test
-	void callerIsNotDeniedInShadowMode() {
-		IdentifiedPolicy policy = new IdentifiedPolicy(POLICY, List.of("header:X-User"),
+		IdentifiedPolicy shadow = new IdentifiedPolicy(POLICY, List.of("header:X-User"),
 				new Enforcement(Mode.SHADOW, OnStoreFailure.ALLOW, null, MissingIdentifier.DENY));
-		assertThat(this.identifiers.find(new PolicyUse(policy, 1, Map.of()), this.request)).isEmpty();
-	}
-
-	@Test
-	void fallbackIsUsedWhenAllIdentifiersAreMissing() {
-		MissingIdentifier global = MissingIdentifier.parse("global");
-		assertThat(find(global, List.of(), "header:X-User", "user")).containsExactly(Identifier.GLOBAL);
-		assertThat(find(global, List.of(), "header:X-User", "method")).containsExactly(new Identifier("method", "*"));
-	}
-
-	@Test
-	void addressIsUsedWhenFallbackIsMissing() {
-		assertThat(find(MissingIdentifier.parse("cookie:id+user"), List.of(), "header:X-User"))
-			.containsExactly(ADDRESS);
+		assertThat(this.identifiers.find(new PolicyUse(shadow, 1, Map.of()), this.request)).isEmpty();
 	}
 
 	@ParameterizedTest
@@ -252,11 +183,7 @@ class RequestIdentifiersTests {
 	}
 
 	private List<Identifier> find(String... names) {
-		return find(MissingIdentifier.ADDRESS, List.of(), names);
-	}
-
-	private List<Identifier> find(MissingIdentifier missing, List<String> patterns, String... names) {
-		return this.identifiers.find(use(missing, names).withPatterns(patterns), this.request);
+		return this.identifiers.find(use(MissingIdentifier.ADDRESS, names), this.request);
 	}
 
 	private static PolicyUse use(MissingIdentifier missing, String... names) {
