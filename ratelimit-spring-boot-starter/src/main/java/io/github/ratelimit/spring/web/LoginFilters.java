@@ -7,9 +7,7 @@ import java.util.Set;
 import io.github.ratelimit.spring.web.cors.SpringSecurityFilters;
 import jakarta.servlet.FilterRegistration;
 import jakarta.servlet.ServletContext;
-import org.jspecify.annotations.Nullable;
 
-import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.filter.CompositeFilter;
 import org.springframework.web.filter.DelegatingFilterProxy;
@@ -17,8 +15,6 @@ import org.springframework.web.filter.DelegatingFilterProxy;
 /**
  * Tells which filters of the container may check credentials, and log users in: those of
  * the application and of libraries for security, and those that call other filters.
- * <p>
- * Safe for use by several threads.
  */
 final class LoginFilters {
 
@@ -33,11 +29,7 @@ final class LoginFilters {
 	private static final Set<String> OWN = Set.of(RateLimitFilter.class.getName(),
 			RateLimitExceededFilter.class.getName());
 
-	private final SingletonSupplier<Boolean> exist;
-
-	LoginFilters(WebApplicationContext context) {
-		this.exist = SingletonSupplier
-			.of(() -> context.containsBean(SpringSecurityFilters.BEAN) || mayLogIn(context.getServletContext()));
+	private LoginFilters() {
 	}
 
 	/**
@@ -45,13 +37,9 @@ final class LoginFilters {
 	 * container has started, and true if the filters are unknown: the context of a test
 	 * without a container has none, not even our own.
 	 */
-	boolean exist() {
-		return this.exist.obtain();
-	}
-
-	/** The context of a test without a container has no filters, not even our own. */
-	private static boolean mayLogIn(@Nullable ServletContext container) {
-		if (container == null) {
+	static boolean exist(WebApplicationContext context) {
+		ServletContext container = context.getServletContext();
+		if (container == null || context.containsBean(SpringSecurityFilters.BEAN)) {
 			return true;
 		}
 		Collection<? extends FilterRegistration> filters = container.getFilterRegistrations().values();

@@ -1,8 +1,12 @@
 package io.github.ratelimit.spring.web;
 
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 
 import io.github.ratelimit.spring.LimitHeaders;
 import io.github.ratelimit.spring.PlanResolver;
@@ -44,6 +48,10 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.actuate.autoconfigure.web.server.ManagementPortType;
+import org.springframework.boot.actuate.endpoint.EndpointId;
+import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
+import org.springframework.boot.actuate.endpoint.web.WebServerNamespace;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -181,22 +189,18 @@ public final class RateLimitWebAutoConfiguration {
 	@Bean
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeSecurity(RequestCharges charges, Decider decider,
 			LimitedPaths paths, AccessLists lists, LimitedResponses responses, FilterOrders orders) {
-		FilterRegistrationBean<RateLimitFilter> registration = registration("rateLimitFilterBeforeSecurity",
-				orders.beforeLogin(), new RateLimitFilter(charges, decider, paths, responses));
-		registration.setDispatcherTypes(EnumSet.allOf(DispatcherType.class));
-		registration.setEnabled(!paths.policies().isEmpty() || lists.needFilter(false));
-		return registration;
+		return registration("rateLimitFilterBeforeSecurity", orders.beforeLogin(), EnumSet.allOf(DispatcherType.class),
+				new RateLimitFilter(charges, decider, paths, responses),
+				!paths.policies().isEmpty() || lists.needFilter(false));
 	}
 
 	/** Policies may need the user only later, when they are refreshed. */
 	@Bean
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterAfterSecurity(RequestCharges charges, Decider decider,
 			LimitedPaths paths, AccessLists lists, LimitedResponses responses, FilterOrders orders) {
-		FilterRegistrationBean<RateLimitFilter> registration = registration("rateLimitFilterAfterSecurity",
-				orders.afterLogin(), new RateLimitFilter(charges, decider, null, responses));
-		registration.setDispatcherTypes(EnumSet.allOf(DispatcherType.class));
-		registration.setEnabled(!paths.policies().isEmpty() || lists.needFilter(true));
-		return registration;
+		return registration("rateLimitFilterAfterSecurity", orders.afterLogin(), EnumSet.allOf(DispatcherType.class),
+				new RateLimitFilter(charges, decider, null, responses),
+				!paths.policies().isEmpty() || lists.needFilter(true));
 	}
 
 	/**
@@ -206,17 +210,18 @@ public final class RateLimitWebAutoConfiguration {
 	@Bean
 	FilterRegistrationBean<RateLimitExceededFilter> rateLimitExceededFilter(LimitedResponses responses, Decider decider,
 			RequestCharges charges) {
-		FilterRegistrationBean<RateLimitExceededFilter> registration = registration("rateLimitExceededFilter",
-				Ordered.HIGHEST_PRECEDENCE + DISTANCE,
-				new RateLimitExceededFilter(responses, decider, charges::capture));
-		registration.setDispatcherTypes(EnumSet.complementOf(EnumSet.of(DispatcherType.INCLUDE)));
-		return registration;
+		return registration("rateLimitExceededFilter", Ordered.HIGHEST_PRECEDENCE + DISTANCE,
+				EnumSet.complementOf(EnumSet.of(DispatcherType.INCLUDE)),
+				new RateLimitExceededFilter(responses, decider, charges::capture), true);
 	}
 
-	private static <T extends Filter> FilterRegistrationBean<T> registration(String name, int order, T filter) {
+	private static <T extends Filter> FilterRegistrationBean<T> registration(String name, int order,
+			EnumSet<DispatcherType> types, T filter, boolean enabled) {
 		FilterRegistrationBean<T> registration = new FilterRegistrationBean<>(filter);
 		registration.setName(name);
 		registration.setOrder(order);
+		registration.setDispatcherTypes(types);
+		registration.setEnabled(enabled);
 		return registration;
 	}
 
@@ -226,24 +231,19 @@ public final class RateLimitWebAutoConfiguration {
 	}
 
 	@Bean
-	LoginFilters rateLimitLoginFilters(WebApplicationContext context) {
-		return new LoginFilters(context);
-	}
-
-	@Bean
 	UnservedPaths rateLimitUnservedPaths(LimitedPaths paths,
-			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, LoginFilters filters,
+			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser,
 			ObjectProvider<HandlerMapping> mappings, WebApplicationContext context) {
-		return new UnservedPaths(paths, parser.getIfAvailable(() -> PathPatternParser.defaultInstance), filters::exist,
-				mappings, context);
+		return new UnservedPaths(paths, parser.getIfAvailable(() -> PathPatternParser.defaultInstance),
+				() -> LoginFilters.exist(context), mappings, context);
 	}
 
 	@Bean
-	SmartInitializingSingleton rateLimitUncountedLogins(RequestIdentifiers identifiers, LoginFilters logins,
-			LimitedPaths paths) {
+	SmartInitializingSingleton rateLimitUncountedLogins(RequestIdentifiers identifiers, LimitedPaths paths,
+			WebApplicationContext context) {
 		return () -> paths.policies()
 			.stream()
-			.filter((policy) -> UNAUTHORIZED.equals(policy.enforcement().countWhen()) && logins.exist())
+			.filter((policy) -> UNAUTHORIZED.equals(policy.enforcement().countWhen()) && LoginFilters.exist(context))
 			.forEach((policy) -> warnIfUncounted(policy, identifiers));
 	}
 
@@ -291,6 +291,45 @@ public final class RateLimitWebAutoConfiguration {
 					orders.requireAfterSecurity();
 				}
 			};
+		}
+
+	}
+
+	/**
+	 * Warns of policies that limit the health endpoint, which probes of the application's
+	 * platform call: a probe that is denied may end the application.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass({ PathMappedEndpoints.class, ManagementPortType.class })
+	static class ProbesConfiguration {
+
+		private static final EndpointId HEALTH = EndpointId.of("health");
+
+		@Bean
+		SmartInitializingSingleton rateLimitLimitedProbes(LimitedPaths paths,
+				ObjectProvider<PathMappedEndpoints> endpoints, Environment environment) {
+			return () -> endpoints.ifAvailable((found) -> {
+				Map<String, List<String>> limited = new TreeMap<>();
+				for (String probe : probes(found, environment)) {
+					paths.denying(probe)
+						.forEach((policy) -> limited.computeIfAbsent(policy, (key) -> new ArrayList<>()).add(probe));
+				}
+				if (!limited.isEmpty()) {
+					logger.warn("Policies limit probes of the application's health, which may be denied, and the"
+							+ " application ended for it, unless a condition or ratelimit.allow spares them: {}. Name"
+							+ " these paths in ratelimit.exclude, or give the actuator another port,"
+							+ " management.server.port", limited);
+				}
+			});
+		}
+
+		private static List<String> probes(PathMappedEndpoints endpoints, Environment environment) {
+			List<String> probes = new ArrayList<>(endpoints.getAdditionalPaths(WebServerNamespace.SERVER, HEALTH));
+			String health = endpoints.getPath(HEALTH);
+			if (health != null && ManagementPortType.get(environment) == ManagementPortType.SAME) {
+				probes.addAll(List.of(health, health + "/liveness", health + "/readiness"));
+			}
+			return probes;
 		}
 
 	}

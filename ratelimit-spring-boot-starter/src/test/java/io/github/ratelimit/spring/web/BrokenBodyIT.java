@@ -10,7 +10,6 @@ import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.RejectionHandler;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import jakarta.servlet.Filter;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,7 +17,6 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -58,7 +56,7 @@ class BrokenBodyIT {
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("brokenBodies")
 	void deniedRequestIsNoFaultOfServer(String name, String message, CapturedOutput output) throws IOException {
-		for (String path : List.of("/closed", "/priced", "/told", "/call")) {
+		for (String path : List.of("/closed", "/priced", "/told")) {
 			assertThat(send(path, message)).as(path).matches("(HTTP/1.1 4\\d\\d.*)?");
 		}
 		if (message.startsWith(FORM)) {
@@ -146,27 +144,6 @@ class BrokenBodyIT {
 					rejection.problem().setDetail(request.getParameter("account"));
 				}
 			};
-		}
-
-		@Bean
-		Limited limited() {
-			return new Limited();
-		}
-
-		@Bean
-		FilterRegistrationBean<Filter> caller(Limited limited) {
-			return TestApplication.filterAt(0, (request, response, chain) -> {
-				limited.call();
-				chain.doFilter(request, response);
-			}, "/call");
-		}
-
-	}
-
-	static class Limited {
-
-		@RateLimited("method")
-		void call() {
 		}
 
 	}

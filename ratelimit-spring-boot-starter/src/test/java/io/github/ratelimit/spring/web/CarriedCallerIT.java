@@ -23,10 +23,8 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
-import org.springframework.context.event.EventListener;
 import org.springframework.core.task.TaskDecorator;
 import org.springframework.core.task.support.ContextPropagatingTaskDecorator;
 import org.springframework.scheduling.annotation.Async;
@@ -93,19 +91,13 @@ class CarriedCallerIT {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "/carried/address", "/async", "/event" })
+	@ValueSource(strings = { "/carried/address", "/async" })
 	void callerIsCarriedByWhatApplicationsUse(String path) {
 		AtomicInteger calls = this.application.bean(Limited.class).calls();
 		calls.set(0);
 		assertThat(this.application.statuses(3, path)).containsExactly(200, 200, 429);
 		assertThat(calls).hasValue(2);
 		this.application.assertUsed("address", 2);
-	}
-
-	@Test
-	void listenerOfEventFromNobodyIsDenied() {
-		assertThatExceptionOfType(CallerDeniedException.class).isThrownBy(() -> this.application.publish(new Placed()));
-		assertThat(this.application.decisions()).isZero();
 	}
 
 	/** The container may have given the request to another client by then. */
@@ -137,11 +129,6 @@ class CarriedCallerIT {
 		TaskDecorator carrier() {
 			return new ContextPropagatingTaskDecorator();
 		}
-
-	}
-
-	/** An event of the application. */
-	record Placed() {
 
 	}
 
@@ -181,12 +168,6 @@ class CarriedCallerIT {
 		public String address() {
 			this.calls.incrementAndGet();
 			return "called";
-		}
-
-		@EventListener
-		@RateLimited("address")
-		public void placed(Placed event) {
-			this.calls.incrementAndGet();
 		}
 
 		@RateLimited("tenant")
@@ -230,28 +211,20 @@ class CarriedCallerIT {
 
 		private final Limited limited;
 
-		private final ApplicationEventPublisher events;
-
 		private final ExecutorService threads = Executors.newSingleThreadExecutor();
 
 		@Nullable Callable<String> later;
 
 		@Nullable RequestAttributes ended;
 
-		Carriers(Later asynchronous, Limited limited, ApplicationEventPublisher events) {
+		Carriers(Later asynchronous, Limited limited) {
 			this.asynchronous = asynchronous;
 			this.limited = limited;
-			this.events = events;
 		}
 
 		@GetMapping("/async")
 		CompletableFuture<String> async() {
 			return this.asynchronous.address();
-		}
-
-		@GetMapping("/event")
-		void event() {
-			this.events.publishEvent(new Placed());
 		}
 
 		@GetMapping("/pool")

@@ -71,10 +71,13 @@ class ExceptionHandlerIT {
 			assertThat(denied.statusCode()).isEqualTo(status);
 			boolean mayTryAgain = status == 429 || status == 503;
 			assertThat(denied.headers().allValues("Retry-After")).hasSize(mayTryAgain ? 1 : 0);
-			if (status == 429) {
+			if (mayTryAgain) {
 				assertThat(denied.headers().allValues("Content-Type")).containsExactly("application/problem+json");
+				assertThat(denied.body()).contains((status == 429) ? "#quota-exceeded" : "#temporary-reduced-capacity");
+			}
+			if (status == 429) {
 				assertThat(denied.headers().allValues("RateLimit")).containsExactly("\"call\";r=0;t=60");
-				assertThat(denied.body()).contains("quota-exceeded").contains("\"violated-policies\":[\"call\"]");
+				assertThat(denied.body()).contains("\"violated-policies\":[\"call\"]");
 			}
 		}
 	}

@@ -41,6 +41,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 		    skip: { paths: /skip, limits: 1/m, identifiers: header:X-User, missing-identifier: skip }
 		    deny: { paths: /deny, limits: 1/m, identifiers: [ip, header:X-User], missing-identifier: deny }
 		    user: { paths: /user, limits: 1/m, identifiers: user }
+		    nothing: { paths: /costless, limits: 1/m, cost: 0, identifiers: header:X-User, missing-identifier: deny }
 		    address: { paths: /address, limits: 1/m }
 		    named: { limits: 1/m, identifiers: header:X-User, missing-identifier: deny }
 		""")
@@ -81,6 +82,12 @@ class IdentifierIT {
 	void pathsOfOnePatternShareCount(String path) {
 		assertThat(status(path.formatted(1))).isEqualTo(200);
 		assertThat(status(path.formatted(2))).isEqualTo(429);
+	}
+
+	@Test
+	void requestThatCostsNothingNeedsNoIdentifier() {
+		assertThat(this.application.statuses(2, "/costless")).containsOnly(200);
+		assertThat(this.application.decisions()).isZero();
 	}
 
 	@ParameterizedTest
@@ -140,7 +147,7 @@ class IdentifierIT {
 	static class Application {
 
 		@GetMapping({ "/cookie", "/path/{id}", "/path/{id}/more", "/tenant", "/bean", "/skip", "/deny", "/free",
-				"/user", "/address" })
+				"/user", "/address", "/costless" })
 		String get() {
 			return "served";
 		}

@@ -21,27 +21,25 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link RateLimitProbesAutoConfiguration}.
+ * Policies that limit probes of the health of an application.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class LimitedProbesTests {
 
-	private static final String WARNING = "so that probes of the application's health may be denied";
+	private static final String WARNING = "Policies limit probes of the application's health";
 
 	private final WebApplicationContextRunner runner = StarterRunners.web()
-		.withConfiguration(
-				AutoConfigurations.of(RateLimitProbesAutoConfiguration.class, EndpointAutoConfiguration.class,
-						WebEndpointAutoConfiguration.class, HealthContributorAutoConfiguration.class,
-						HealthContributorRegistryAutoConfiguration.class, HealthEndpointAutoConfiguration.class,
-						AvailabilityProbesAutoConfiguration.class, ApplicationAvailabilityAutoConfiguration.class))
+		.withConfiguration(AutoConfigurations.of(EndpointAutoConfiguration.class, WebEndpointAutoConfiguration.class,
+				HealthContributorAutoConfiguration.class, HealthContributorRegistryAutoConfiguration.class,
+				HealthEndpointAutoConfiguration.class, AvailabilityProbesAutoConfiguration.class,
+				ApplicationAvailabilityAutoConfiguration.class))
 		.withPropertyValues("ratelimit.policies.all.limits=5/m");
 
 	@Test
 	void warningNamesPolicyPathsAndRemedies(CapturedOutput output) {
 		start("paths=/**");
-		assertThat(output).containsOnlyOnce(
-				"The policies [all] limit [/actuator/health, /actuator/health/liveness, /actuator/health/readiness], "
-						+ WARNING)
+		assertThat(output).containsOnlyOnce(WARNING)
+			.contains("{all=[/actuator/health, /actuator/health/liveness, /actuator/health/readiness]}")
 			.containsOnlyOnce("ratelimit.exclude")
 			.containsOnlyOnce("management.server.port");
 	}

@@ -97,13 +97,6 @@ class RouteTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "FETCH", "get", "Post" })
-	void textIsRejectedWhenMethodIsUnknown(String method) {
-		assertThatIllegalArgumentException().isThrownBy(() -> parse(method + " /api"))
-			.withMessage("Invalid path (%s /api): %s is no HTTP method.", method, method);
-	}
-
-	@ParameterizedTest
 	@CsvSource({ "/api/**, /api/health, true", "/api/**, /api/**, true", "/**, GET /api/*, true",
 			"GET /**, /api, false", "GET /**, GET /api, true", "/api/health, /api/**, false", "/api/*, /api/x, false",
 			"/api/{*rest}, /api/x/y, true", "/api/x, /api/x, true", "/api/x/y, /api/x, false" })
