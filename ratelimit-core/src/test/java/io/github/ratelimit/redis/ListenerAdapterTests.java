@@ -76,7 +76,7 @@ class ListenerAdapterTests {
 			}
 
 		}, () -> {
-	});
+		});
 		telling.opened(new JedisException("gone"));
 		telling.closed(Duration.ofSeconds(3));
 		telling.overloaded();
