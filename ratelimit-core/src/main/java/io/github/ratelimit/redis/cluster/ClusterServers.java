@@ -189,7 +189,7 @@ public final class ClusterServers implements Servers {
 		if (!left.isEmpty()) {
 			this.leaving.addAll(left);
 			CompletableFuture.delayedExecutor(GRACE_NANOS, TimeUnit.NANOSECONDS, THREADS).execute(() -> {
-				left.forEach(Node::close);
+				left.forEach((node) -> node.server.close());
 				this.leaving.removeAll(left);
 			});
 		}
@@ -216,7 +216,7 @@ public final class ClusterServers implements Servers {
 
 	private void closeNodes() {
 		this.nodes.values().removeIf((node) -> {
-			node.close();
+			node.server.close();
 			return true;
 		});
 	}
@@ -237,7 +237,7 @@ public final class ClusterServers implements Servers {
 		this.closed = true;
 		this.topology.close();
 		closeNodes();
-		this.leaving.forEach(Node::close);
+		this.leaving.forEach((node) -> node.server.close());
 	}
 
 }

@@ -102,8 +102,4 @@ final class Node implements Listener {
 		this.cluster.listener.batch(calls, nanos);
 	}
 
-	void close() {
-		this.server.close();
-	}
-
 }

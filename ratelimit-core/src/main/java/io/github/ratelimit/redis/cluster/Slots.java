@@ -29,7 +29,7 @@ final class Slots {
 
 	private final @Nullable HostAndPort[] nodes = new @Nullable HostAndPort[Protocol.CLUSTER_HASHSLOTS];
 
-	private final Set<HostAndPort> masters = new HashSet<>();
+	final Set<HostAndPort> masters = new HashSet<>();
 
 	/** Reads the reply to {@code CLUSTER SLOTS}. */
 	Slots(@Nullable Object reply, HostAndPort asked) {
@@ -70,10 +70,6 @@ final class Slots {
 
 	@Nullable HostAndPort node(int slot) {
 		return this.nodes[slot];
-	}
-
-	Set<HostAndPort> masters() {
-		return this.masters;
 	}
 
 }

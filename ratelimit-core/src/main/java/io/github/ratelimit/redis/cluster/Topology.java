@@ -208,7 +208,7 @@ final class Topology {
 	private @Nullable Slots read(Call question, HostAndPort node) {
 		try {
 			Slots read = new Slots(question.await(), node);
-			return read.masters().isEmpty() ? null : read;
+			return read.masters.isEmpty() ? null : read;
 		}
 		catch (JedisException ex) {
 			this.failure = ex;
@@ -229,7 +229,7 @@ final class Topology {
 			this.waiting.clear();
 		}
 		if (read != null) {
-			this.cluster.retain(read.masters());
+			this.cluster.retain(read.masters);
 			calls.forEach(this.cluster::submit);
 		}
 		else {

@@ -53,24 +53,21 @@ final class SentinelMaster {
 			return known;
 		}
 		CompletableFuture<HostAndPort> answer = ask();
+		Throwable failure = null;
 		try {
-			if (known == null) {
-				return answer.get();
+			if (known == null || patience > 0) {
+				return (known == null) ? answer.get() : answer.get(patience, TimeUnit.NANOSECONDS);
 			}
-			return (patience > 0) ? answer.get(patience, TimeUnit.NANOSECONDS) : known;
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
 		catch (Exception ex) {
-			if (known == null) {
-				throw new JedisConnectionException(
-						"None of the sentinels %s has named the master %s".formatted(this.sentinels, this.name),
-						ex.getCause());
-			}
+			failure = ex.getCause();
 		}
 		if (known == null) {
-			throw new JedisConnectionException("Interrupted");
+			throw new JedisConnectionException(
+					"None of the sentinels %s has named the master %s".formatted(this.sentinels, this.name), failure);
 		}
 		return known;
 	}

@@ -34,7 +34,7 @@ class SlotsTests {
 		Slots slots = new Slots(List.of(range(0, 9, text("a"), 1), range(11, 16_383, text("b"), 2)), ASKED);
 		HostAndPort first = new HostAndPort("a", 1);
 		HostAndPort second = new HostAndPort("b", 2);
-		assertThat(slots.masters()).containsExactlyInAnyOrder(first, second);
+		assertThat(slots.masters).containsExactlyInAnyOrder(first, second);
 		assertThat(slots.node(0)).isEqualTo(first);
 		assertThat(slots.node(9)).isEqualTo(first);
 		assertThat(slots.node(10)).isNull();
@@ -55,7 +55,7 @@ class SlotsTests {
 	void nodeWithUnknownHostIsIgnored() {
 		Slots slots = new Slots(List.of(range(0, 1, text("?"), 7000)), ASKED);
 		assertThat(slots.node(0)).isNull();
-		assertThat(slots.masters()).isEmpty();
+		assertThat(slots.masters).isEmpty();
 	}
 
 	static Stream<Object> invalid() {
