@@ -19,17 +19,30 @@ class ListenerAdapterTests {
 
 	private boolean failing;
 
-	private final ListenerAdapter adapter=new ListenerAdapter("server",new RedisListener(){
+	private final ListenerAdapter adapter = new ListenerAdapter("server", new RedisListener() {
 
-	@Override public void stoppedAnswering(String server,Throwable reason){tell(server+" stopped: "+reason.getMessage());}
+		@Override
+		public void stoppedAnswering(String server, Throwable reason) {
+			tell(server + " stopped: " + reason.getMessage());
+		}
 
-	@Override public void answersAgain(String server,Duration outage){tell(server+" answers after "+outage);}
+		@Override
+		public void answersAgain(String server, Duration outage) {
+			tell(server + " answers after " + outage);
+		}
 
-	@Override public void queueFull(String server){tell(server+" is full");}
+		@Override
+		public void queueFull(String server) {
+			tell(server + " is full");
+		}
 
-	@Override public void answered(String server,int calls,Duration time){tell(server+" answered "+calls+" in "+time);}
+		@Override
+		public void answered(String server, int calls, Duration time) {
+			tell(server + " answered " + calls + " in " + time);
+		}
 
-	},()->{});
+	}, () -> {
+	});
 
 	private void tell(String text) {
 		this.told.add(text);
@@ -38,8 +51,8 @@ class ListenerAdapterTests {
 		}
 	}
 
-	<<<<<<<HEAD @ParameterizedTest @ValueSource(booleans={false,true})
-
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
 	void eventsReachTheListenerWhetherItFailsOrNot(boolean failing) {
 		this.failing = failing;
 		this.adapter.opened(new JedisException("gone"));
@@ -47,41 +60,6 @@ class ListenerAdapterTests {
 		this.adapter.overloaded();
 		this.adapter.batch(7, 5_000_000);
 		assertThat(this.told).containsExactly("server stopped: gone", "server answers after PT3S", "server is full",
-=======
-
-	@Test
-	void eventsOfAServerReachItsListener() {
-		List<String> told = new ArrayList<>();
-		ListenerAdapter telling = new ListenerAdapter("server", new RedisListener() {
-
-			@Override
-			public void stoppedAnswering(String server, Throwable reason) {
-				told.add(server + " stopped: " + reason.getMessage());
-			}
-
-			@Override
-			public void answersAgain(String server, Duration outage) {
-				told.add(server + " answers after " + outage);
-			}
-
-			@Override
-			public void queueFull(String server) {
-				told.add(server + " is full");
-			}
-
-			@Override
-			public void answered(String server, int calls, Duration time) {
-				told.add(server + " answered " + calls + " in " + time);
-			}
-
-		}, () -> {
-		});
-		telling.opened(new JedisException("gone"));
-		telling.closed(Duration.ofSeconds(3));
-		telling.overloaded();
-		telling.batch(7, 5_000_000);
-		assertThat(told).containsExactly("server stopped: gone", "server answers after PT3S", "server is full",
->>>>>>> work-d
 				"server answered 7 in PT0.005S");
 	}
 
