@@ -84,13 +84,6 @@ class MostDeniedIT {
 	}
 
 	@Test
-	void combinedIdentifierIsShownAsOne() {
-		get("combined", "both", 3);
-		assertThat(denied("?policy=combined")).extracting(MostDeniedIT::text)
-			.containsExactly("combined header:X-User+path:both+/served/combined denied 1");
-	}
-
-	@Test
 	void hashesAreShownWhereIdentifiersAreHashedWithSecret() {
 		for (int i = 0; i < 4; i++) {
 			secret.get("/served/quota", "X-User", "api-key");

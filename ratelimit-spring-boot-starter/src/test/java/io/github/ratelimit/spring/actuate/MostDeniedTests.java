@@ -16,7 +16,6 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.SlidingLog;
-import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.spring.PolicyDecision;
 import io.github.ratelimit.spring.PolicyDecision.Outcome;
 import io.github.ratelimit.spring.actuate.MostDenied.Denied;
@@ -110,17 +109,6 @@ class MostDeniedTests {
 	}
 
 	@Test
-	void looksDoNotProlongWhatIsRemembered() {
-		deny(Outcome.DENIED, ALICE);
-		IntStream.range(0, 4).forEach((i) -> {
-			pass(60);
-			assertThat(all()).hasSize(1);
-		});
-		pass(60);
-		assertThat(all()).isEmpty();
-	}
-
-	@Test
 	void mostDeniedComeFirstAndAtMostAskedNumber() {
 		for (String policy : List.of("api", "login")) {
 			for (int i = 1; i <= 20; i++) {
@@ -160,17 +148,6 @@ class MostDeniedTests {
 	void threadsLoseNoDenial() {
 		IntStream.range(0, 40_000).parallel().forEach((i) -> deny("api", Identifier.user("user-" + i % 4)));
 		assertThat(all()).extracting(Denied::requests).containsExactly(10_000L, 10_000L, 10_000L, 10_000L);
-	}
-
-	@Test
-	void hashesAreShownInsteadOfValues() {
-		MostDenied hashed = new MostDenied((identifier) -> RedisRateLimiter.hashed(identifier, "pepper"), () -> 0);
-		hashed.decided(decision("api", Outcome.DENIED, List.of(ADDRESS), List.of(ADDRESS)));
-		hashed.decided(decision("api", Outcome.BLOCKED, List.of(ALICE), List.of()));
-		assertThat(hashed.list(null, null, 10)).hasSize(2)
-			.extracting(Denied::identifier)
-			.allMatch((identifier) -> identifier.matches("(ip|user):~[A-Za-z0-9_-]{43}"));
-		assertThat(hashed.list(ADDRESS, null, 10)).hasSize(1);
 	}
 
 	private List<Denied> all() {

@@ -74,15 +74,6 @@ class RateLimitedAdvisorTests {
 	}
 
 	@Test
-	void annotationsOfTypeAreDecidedTogether() {
-		run(this.runner, OnType.class, (bean) -> {
-			bean.one();
-			assertDenied(bean::two, "Rate limit exceeded: OnType (1/m)");
-			assertThat(this.decisions).hasValue(2);
-		});
-	}
-
-	@Test
 	void namedPolicyIsSharedByThoseWhoInheritIt() {
 		this.runner.withBean("first", First.class).withBean("second", Second.class).run((context) -> {
 			context.getBean(First.class).named();
@@ -289,18 +280,6 @@ class RateLimitedAdvisorTests {
 		@Usual
 		@RateLimited("api")
 		public void usual() {
-		}
-
-	}
-
-	@RateLimited(limits = "1/m")
-	@RateLimited("api")
-	static class OnType {
-
-		public void one() {
-		}
-
-		public void two() {
 		}
 
 	}
