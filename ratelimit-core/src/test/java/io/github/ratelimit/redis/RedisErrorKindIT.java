@@ -29,8 +29,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.Protocol;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
 
@@ -64,8 +66,8 @@ class RedisErrorKindIT {
 		try (OwnRedis server = new OwnRedis(setting)) {
 			List<String> words = List.of(command.split(" "));
 			server.jedis()
-				.sendCommand(() -> words.get(0).getBytes(StandardCharsets.US_ASCII),
-						words.subList(1, words.size()).toArray(String[]::new));
+				.executeCommand(new CommandArguments(() -> words.get(0).getBytes(StandardCharsets.US_ASCII))
+					.addObjects(words.subList(1, words.size())));
 			try (RedisConnections redis = server.connect(login)) {
 				assertThat(kind(redis)).isEqualTo(kind);
 				assertThat(kind.isUnanswered()).isFalse();
@@ -118,7 +120,7 @@ class RedisErrorKindIT {
 			assertThat(directory.resolve("dump.rdb").toFile().mkdir()).isTrue();
 			jedis.set("key", "value");
 			jedis.configSet("save", "3600 1");
-			jedis.sendCommand(() -> "BGSAVE".getBytes(StandardCharsets.US_ASCII));
+			jedis.executeCommand(new CommandArguments(Protocol.Command.BGSAVE));
 			TestCluster.await("Saving fails", () -> jedis.info("persistence").contains("rdb_last_bgsave_status:err"));
 			try {
 				assertThat(kind(redis)).isEqualTo(RedisErrorKind.MISCONF);
