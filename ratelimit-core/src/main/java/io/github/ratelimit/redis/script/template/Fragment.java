@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -30,6 +31,15 @@ record Fragment(Map<String, String> names, Map<String, List<Line>> sections) {
 	static final Fragment REQUEST = new Parser("request.lua", Script.read(Fragment.class, "request.lua"))
 		.parse(Set.of("script", "request", "decide", "acquire", "penalize", "save"), "[a-z_]\\w*");
 
+	private static final ClassValue<Map<String, Fragment>> READ = new ClassValue<>() {
+
+		@Override
+		protected Map<String, Fragment> computeValue(Class<?> neighbour) {
+			return new ConcurrentHashMap<>();
+		}
+
+	};
+
 	/**
 	 * A line of Lua, or an instruction.
 	 *
@@ -49,7 +59,9 @@ record Fragment(Map<String, String> names, Map<String, List<Line>> sections) {
 	 */
 	static Fragment read(Class<?> neighbour, String name) {
 		String file = name + ".lua";
-		return parse(neighbour.getPackageName().replace('.', '/') + '/' + file, Script.read(neighbour, file));
+		return READ.get(neighbour)
+			.computeIfAbsent(name, (fragment) -> parse(neighbour.getPackageName().replace('.', '/') + '/' + file,
+					Script.read(neighbour, file)));
 	}
 
 	static Fragment parse(String file, String text) {
