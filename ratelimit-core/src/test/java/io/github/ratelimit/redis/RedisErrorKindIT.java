@@ -76,7 +76,7 @@ class RedisErrorKindIT {
 	}
 
 	@Test
-	void errorOfOneRequestOfABatchIsNoneOfTheOthers() {
+	void errorInABatchIsNoneOfTheOthers() {
 		Policy policy = REQUEST.charges().get(0).policy();
 		Identifier full = Identifier.user("full");
 		try (OwnRedis server = new OwnRedis(); OneConnection connection = new OneConnection(server.uri())) {

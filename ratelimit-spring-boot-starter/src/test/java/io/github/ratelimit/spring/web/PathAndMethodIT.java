@@ -61,7 +61,7 @@ class PathAndMethodIT {
 	}
 
 	@Test
-	void methodWithFallbackIsNotCalledWhenThePathIsDenied() {
+	void fallbackIsNotCalledWhenThePathIsDenied() {
 		assertThat(assertStatus("/api/fallback", 200).body()).isEqualTo("instead");
 		this.application.assertUsed("api", 1);
 		assertThat(this.application.statuses(4, "/api/light")).containsOnly(200);

@@ -131,7 +131,7 @@ class RequestIdentifiersTests {
 	}
 
 	@Test
-	void callerIsDeniedWhenAnyIdentifierIsMissingUnlessInShadow() {
+	void callerIsDeniedWhenIdentifierIsMissingUnlessInShadow() {
 		assertThatExceptionOfType(CallerDeniedException.class)
 			.isThrownBy(() -> this.identifiers.find(use(MissingIdentifier.DENY, "ip", "header:X-User"), this.request))
 			.withMessage("The caller lacks the identifier header:X-User, which the policy api requires");
