@@ -61,6 +61,7 @@ final class SentinelMaster {
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
+			failure = ex;
 		}
 		catch (Exception ex) {
 			failure = ex.getCause();

@@ -29,14 +29,14 @@ public final class LoggedOnce {
 		this.logger = LoggerFactory.getLogger(type);
 	}
 
-	/** Returns whether there was a warning of a subject. */
+	/** Returns whether nothing more is logged of a subject. */
 	public boolean contains(Object subject) {
-		return this.subjects.contains(subject);
+		return this.subjects.size() >= MOST || this.subjects.contains(subject);
 	}
 
 	/** Warns of a subject, unless it was warned of before. */
 	public void warn(Object subject, String message, @Nullable Object... arguments) {
-		if (!contains(subject) && this.subjects.size() < MOST && this.subjects.add(subject)) {
+		if (!contains(subject) && this.subjects.add(subject)) {
 			this.logger.warn(message, arguments);
 		}
 	}

@@ -1,6 +1,11 @@
 package io.github.ratelimit.spring.web;
 
+import java.util.List;
+
 import io.github.ratelimit.spring.config.RateLimitProperties.FilterProperties;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.core.env.Environment;
 
@@ -12,6 +17,8 @@ import org.springframework.core.env.Environment;
  * @param security order of Spring Security's filter
  */
 record FilterOrders(int beforeLogin, int afterLogin, int security) {
+
+	private static final Logger logger = LoggerFactory.getLogger(FilterOrders.class);
 
 	private static final String BEFORE_LOGIN = "ratelimit.filter.before-login-order";
 
@@ -49,12 +56,19 @@ record FilterOrders(int beforeLogin, int afterLogin, int security) {
 		return (int) Math.max(Integer.MIN_VALUE, Math.min(Integer.MAX_VALUE, (long) order + distance));
 	}
 
-	/** Rejects an order in which policies would not know the user. */
-	void requireAfterSecurity() {
-		if (this.afterLogin <= this.security) {
+	/**
+	 * Rejects an order in which some policies would not know the user, and warns of one
+	 * in which failed logins are not counted.
+	 */
+	void requireAfterSecurity(List<String> needUser) {
+		if (this.afterLogin <= this.security && !needUser.isEmpty()) {
 			throw new InvalidConfigurationPropertyValueException(AFTER_LOGIN, this.afterLogin,
-					"Must be greater than %s (%s), where Spring Security logs users in.".formatted(SECURITY,
-							this.security));
+					"Must be greater than %s (%s): the policies %s need the user, whom Spring Security logs in there."
+						.formatted(SECURITY, this.security, needUser));
+		}
+		if (this.beforeLogin >= this.security) {
+			logger.warn("Failed logins are not counted: {} ({}) is not less than {} ({})", BEFORE_LOGIN,
+					this.beforeLogin, SECURITY, this.security);
 		}
 	}
 

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.spring.LimitHeaders;
 import io.github.ratelimit.spring.PlanResolver;
@@ -65,6 +66,7 @@ import org.springframework.context.annotation.Fallback;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 import org.springframework.security.web.FilterChainProxy;
+import org.springframework.util.StringUtils;
 import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.context.request.ServletRequestAttributes;
 import org.springframework.web.servlet.DispatcherServlet;
@@ -285,10 +287,15 @@ public final class RateLimitWebAutoConfiguration {
 		}
 
 		@Bean
-		SmartInitializingSingleton rateLimitFilterOrderCheck(ListableBeanFactory beans, FilterOrders orders) {
+		SmartInitializingSingleton rateLimitFilterOrderCheck(ListableBeanFactory beans, LimitedPaths paths,
+				RequestCharges charges, FilterOrders orders) {
 			return () -> {
 				if (beans.getBeanNamesForType(FilterChainProxy.class, true, false).length > 0) {
-					orders.requireAfterSecurity();
+					orders.requireAfterSecurity(paths.policies()
+						.stream()
+						.filter(charges::needsUser)
+						.map((policy) -> policy.policy().name())
+						.toList());
 				}
 			};
 		}
@@ -308,15 +315,18 @@ public final class RateLimitWebAutoConfiguration {
 		@Bean
 		SmartInitializingSingleton rateLimitLimitedProbes(LimitedPaths paths,
 				ObjectProvider<PathMappedEndpoints> endpoints, Environment environment) {
+			// Patterns of routes may begin with it.
+			String servletPath = StringUtils
+				.trimTrailingCharacter(environment.getProperty("spring.mvc.servlet.path", ""), '/');
 			return () -> endpoints.ifAvailable((found) -> {
 				Map<String, List<String>> limited = new TreeMap<>();
 				for (String probe : probes(found, environment)) {
-					paths.denying(probe)
+					paths.denying(Stream.of(probe, servletPath + probe).distinct().toList())
 						.forEach((policy) -> limited.computeIfAbsent(policy, (key) -> new ArrayList<>()).add(probe));
 				}
 				if (!limited.isEmpty()) {
 					logger.warn("Policies limit probes of the application's health, which may be denied, and the"
-							+ " application ended for it, unless a condition or ratelimit.allow spares them: {}. Name"
+							+ " application ended for it, unless a condition, an exemption or ratelimit.allow spares them: {}. Name"
 							+ " these paths in ratelimit.exclude, or give the actuator another port,"
 							+ " management.server.port", limited);
 				}

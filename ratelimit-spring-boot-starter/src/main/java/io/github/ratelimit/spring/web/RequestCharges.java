@@ -140,7 +140,7 @@ final class RequestCharges {
 	/**
 	 * Returns whether a policy, or a part of it, can be enforced only after the login.
 	 */
-	private boolean needsUser(IdentifiedPolicy policy) {
+	boolean needsUser(IdentifiedPolicy policy) {
 		return !policy.plans().isEmpty() || this.identifiers.needsUser(policy);
 	}
 

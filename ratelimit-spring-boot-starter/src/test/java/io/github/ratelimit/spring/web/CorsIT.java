@@ -14,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * What a page of another origin can read, in the ways in which an application may say
- * that it can, and which preflight requests are free: those that CORS code answers.
+ * that it can, and what becomes of preflight requests: those that CORS code answers.
  */
 class CorsIT extends CorsApplications {
 

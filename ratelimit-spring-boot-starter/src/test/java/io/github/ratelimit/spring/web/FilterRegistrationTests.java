@@ -1,15 +1,20 @@
 package io.github.ratelimit.spring.web;
 
+import java.util.List;
+
 import io.github.ratelimit.spring.StarterRunners;
 import jakarta.servlet.DispatcherType;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterProperties;
 import org.springframework.boot.test.context.assertj.AssertableWebApplicationContext;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.security.web.FilterChainProxy;
 
@@ -18,18 +23,31 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Where the filters of {@link RateLimitWebAutoConfiguration} stand, and what they serve.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class FilterRegistrationTests {
 
 	private final WebApplicationContextRunner runner = StarterRunners.web();
 
-	@ParameterizedTest
-	@CsvSource({ "a, b, -110, -90", "spring.security.filter.order, 0, -10, 10",
-			"ratelimit.filter.before-login-order, -300, -300, -90", "ratelimit.filter.after-login-order, 7, -110, 7" })
-	void filtersStandAroundSecurityOrAsConfigured(String property, String value, int before, int after) {
-		this.runner.withPropertyValues(property + "=" + value).run((context) -> {
-			assertThat(filter(context, "rateLimitFilterBeforeSecurity").getOrder()).isEqualTo(before);
-			assertThat(filter(context, "rateLimitFilterAfterSecurity").getOrder()).isEqualTo(after);
-		});
+	@Test
+	void filtersStandBeforeAndAfterSecurity() {
+		this.runner.run((context) -> assertStandAround(context, SecurityFilterProperties.DEFAULT_FILTER_ORDER));
+		this.runner.withPropertyValues("spring.security.filter.order=0")
+			.run((context) -> assertStandAround(context, 0));
+	}
+
+	private static void assertStandAround(AssertableWebApplicationContext context, int order) {
+		assertThat(filter(context, "rateLimitFilterBeforeSecurity").getOrder()).isLessThan(order);
+		assertThat(filter(context, "rateLimitFilterAfterSecurity").getOrder()).isGreaterThan(order);
+	}
+
+	@Test
+	void filtersStandWhereTheyAreConfigured() {
+		this.runner
+			.withPropertyValues("ratelimit.filter.before-login-order=-300", "ratelimit.filter.after-login-order=7")
+			.run((context) -> {
+				assertThat(filter(context, "rateLimitFilterBeforeSecurity").getOrder()).isEqualTo(-300);
+				assertThat(filter(context, "rateLimitFilterAfterSecurity").getOrder()).isEqualTo(7);
+			});
 	}
 
 	@ParameterizedTest
@@ -44,27 +62,55 @@ class FilterRegistrationTests {
 
 	@Test
 	void startFailsWhenSecondFilterKnowsNoUsers() {
-		this.runner.withPropertyValues("ratelimit.filter.after-login-order=-105")
-			.run((context) -> assertThat(context).hasNotFailed());
 		this.runner.withBean(FilterChainProxy.class)
-			.withPropertyValues("ratelimit.filter.after-login-order=-105")
+			.withPropertyValues("ratelimit.filter.after-login-order=-105", "ratelimit.policies.api.limits=1/s",
+					"ratelimit.policies.api.paths=/**", "ratelimit.policies.api.identifiers=user")
 			.run((context) -> assertThat(context).getFailure()
 				.isInstanceOf(InvalidConfigurationPropertyValueException.class)
 				.hasMessageContainingAll("ratelimit.filter.after-login-order", "-105",
-						"spring.security.filter.order (-100)"));
+						"spring.security.filter.order (-100)", "[api]"));
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "rateLimitFilterBeforeSecurity", "rateLimitFilterAfterSecurity" })
-	void filtersServeAllDispatchesIfThereIsAPolicy(String name) {
-		WebApplicationContextRunner policy = this.runner.withPropertyValues("ratelimit.policies.api.limits=1/s");
-		policy.run((context) -> assertThat(filter(context, name).isEnabled()).isFalse());
-		policy.withPropertyValues("ratelimit.policies.api.paths=/api").run((context) -> {
-			FilterRegistrationBean<?> filter = filter(context, name);
-			assertThat(filter.isEnabled()).isTrue();
-			assertThat(filter.determineDispatcherTypes()).containsExactlyInAnyOrder(DispatcherType.values());
-			assertThat(filter.getFilterName()).isEqualTo(name);
-			assertThat(filter.getUrlPatterns()).isEmpty();
+	@CsvSource({ "-100, true", "-95, true", "-101, false" })
+	void failedLoginsThatAreNotCountedAreLogged(int order, boolean logged, CapturedOutput output) {
+		this.runner.withBean(FilterChainProxy.class)
+			.withPropertyValues("ratelimit.filter.before-login-order=" + order, "ratelimit.policies.api.limits=1/s",
+					"ratelimit.policies.api.paths=/**")
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output.toString()
+			.contains(
+					"Failed logins are not counted: ratelimit.filter.before-login-order (%d) is not less than spring.security.filter.order (-100)"
+						.formatted(order)))
+			.isEqualTo(logged);
+	}
+
+	@Test
+	void startSucceedsWhenNoPolicyNeedsTheUser() {
+		this.runner.withBean(FilterChainProxy.class)
+			.withPropertyValues("ratelimit.filter.after-login-order=-105", "ratelimit.policies.api.limits=1/s",
+					"ratelimit.policies.api.paths=/**")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void filtersServeAllDispatchesAndHaveDifferentNames() {
+		this.runner.run((context) -> {
+			for (String name : List.of("rateLimitFilterBeforeSecurity", "rateLimitFilterAfterSecurity")) {
+				FilterRegistrationBean<?> filter = filter(context, name);
+				assertThat(filter.determineDispatcherTypes()).containsExactlyInAnyOrder(DispatcherType.values());
+				assertThat(filter.getFilterName()).isEqualTo(name);
+				assertThat(filter.getFilter()).isInstanceOf(RateLimitFilter.class);
+				assertThat(filter.getUrlPatterns()).isEmpty();
+			}
+		});
+	}
+
+	@Test
+	void filtersAreDisabledWhenTheyHaveNoPolicy() {
+		this.runner.withPropertyValues("ratelimit.policies.api.limits=1/s").run((context) -> {
+			assertThat(filter(context, "rateLimitFilterBeforeSecurity").isEnabled()).isFalse();
+			assertThat(filter(context, "rateLimitFilterAfterSecurity").isEnabled()).isFalse();
 		});
 	}
 

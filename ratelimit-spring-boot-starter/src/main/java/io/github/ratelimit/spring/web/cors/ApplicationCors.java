@@ -44,6 +44,9 @@ public final class ApplicationCors {
 
 	private static final Logger logger = LoggerFactory.getLogger(ApplicationCors.class);
 
+	/** The filter of Spring Framework that only answers preflights; not in 7.0.1. */
+	private static final String PRE_FLIGHT_FILTER = "org.springframework.web.filter.PreFlightRequestFilter";
+
 	private final DispatcherServlets dispatchers = new DispatcherServlets();
 
 	private final SecurityFilters security;
@@ -113,7 +116,10 @@ public final class ApplicationCors {
 	public boolean isAnswered(HttpServletRequest preflight, HttpServletResponse response) {
 		return response.containsHeader(HttpHeaders.ACCESS_CONTROL_ALLOW_ORIGIN)
 				&& response.getStatus() < HttpServletResponse.SC_MULTIPLE_CHOICES
-				&& (this.dispatchers.serve(preflight) || !filters(preflight).isEmpty());
+				&& (this.dispatchers.serve(preflight) || !filters(preflight).isEmpty()
+						|| this.security.find(preflight)
+							.stream()
+							.anyMatch((filter) -> filter.getClass().getName().equals(PRE_FLIGHT_FILTER)));
 	}
 
 	/**

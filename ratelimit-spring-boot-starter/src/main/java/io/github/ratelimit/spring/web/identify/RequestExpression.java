@@ -83,6 +83,11 @@ final class RequestExpression {
 		return this.expression.variables().isEmpty();
 	}
 
+	/** Returns whether the value is the same for all requests of a user. */
+	boolean isOfUserAlone() {
+		return Set.of(PRINCIPAL).containsAll(this.expression.variables());
+	}
+
 	boolean needsUser() {
 		return this.expression.variables().contains(PRINCIPAL) || this.expression.namesAny(OF_USER);
 	}

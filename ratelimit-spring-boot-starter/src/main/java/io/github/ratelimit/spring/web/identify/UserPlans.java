@@ -92,6 +92,12 @@ public final class UserPlans {
 		if (expression != null) {
 			RequestExpression plan = PolicyReader.read("ratelimit.plan", expression,
 					() -> new RequestExpression(expression));
+			if (!ttl.isZero() && !plan.isOfUserAlone()) {
+				logger.warn(
+						"ratelimit.plan reads the request, but {} is {}: the plan of a user's first request applies to all"
+								+ " requests of that user in this time. Set {} to 0 if the plan differs between requests",
+						TTL, ttl, TTL);
+			}
 			resolver = (user, request) -> plan.evaluate(request, user, String.class);
 		}
 		else if (names.length > 0) {

@@ -37,11 +37,14 @@ public final class LimitedPaths {
 		return this.entries.stream().map(Entry::policy).toList();
 	}
 
-	/** Returns the names of the policies that may deny a {@code GET} of a path. */
-	public List<String> denying(String path) {
-		PathContainer form = PathContainer.parsePath(path);
+	/**
+	 * Returns the names of the policies that may deny a {@code GET} of a path, in any of
+	 * its forms.
+	 */
+	public List<String> denying(List<String> forms) {
+		List<PathContainer> paths = forms.stream().map(PathContainer::parsePath).toList();
 		return this.entries.stream()
-			.filter((entry) -> entry.policy().enforcement().mode() == Mode.ENFORCE && entry.limits(form))
+			.filter((entry) -> entry.policy().enforcement().mode() == Mode.ENFORCE && entry.limits(paths))
 			.map((entry) -> entry.policy().policy().name())
 			.toList();
 	}
@@ -111,9 +114,11 @@ public final class LimitedPaths {
 					: Stream.concat(patterns.stream(), Stream.of(pattern)).distinct().toList();
 		}
 
-		private boolean limits(PathContainer path) {
-			Route route = find(this.routes, "GET", path);
-			return route != null && route.cost() > 0 && find(this.excluded, "GET", path) == null;
+		private boolean limits(List<PathContainer> forms) {
+			return forms.stream().anyMatch((path) -> {
+				Route route = find(this.routes, "GET", path);
+				return route != null && route.cost() > 0;
+			}) && forms.stream().noneMatch((path) -> find(this.excluded, "GET", path) != null);
 		}
 
 		private static @Nullable Route find(List<Route> routes, String method, PathContainer path) {

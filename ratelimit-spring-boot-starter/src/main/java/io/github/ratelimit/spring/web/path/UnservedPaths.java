@@ -20,14 +20,17 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.ApplicationListener;
 import org.springframework.core.NativeDetector;
+import org.springframework.core.io.ClassPathResource;
 import org.springframework.core.io.Resource;
 import org.springframework.util.StringUtils;
 import org.springframework.web.context.WebApplicationContext;
+import org.springframework.web.context.support.ServletContextResource;
 import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.function.support.RouterFunctionMapping;
 import org.springframework.web.servlet.handler.AbstractHandlerMapping;
 import org.springframework.web.servlet.handler.AbstractUrlHandlerMapping;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
+import org.springframework.web.servlet.resource.PathResourceResolver;
 import org.springframework.web.servlet.resource.ResourceHttpRequestHandler;
 import org.springframework.web.util.pattern.PathPatternParser;
 
@@ -119,13 +122,24 @@ public final class UnservedPaths implements ApplicationListener<ApplicationReady
 	}
 
 	private void add(String pattern, Object handler) {
-		if (pattern.equals(ANY) && handler instanceof ResourceHttpRequestHandler files
-				&& !NativeDetector.inNativeImage()) {
+		if (pattern.equals(ANY) && handler instanceof ResourceHttpRequestHandler files && isKnown(files)) {
 			this.locations.addAll(files.getLocations());
 		}
 		else {
 			this.served.add(pattern);
 		}
+	}
+
+	/** Returns whether it is certain which files a handler serves. */
+	private static boolean isKnown(ResourceHttpRequestHandler files) {
+		return !NativeDetector.inNativeImage()
+				&& files.getResourceResolvers()
+					.stream()
+					.allMatch((resolver) -> resolver.getClass() == PathResourceResolver.class)
+				&& files.getLocations()
+					.stream()
+					.allMatch((location) -> location instanceof ClassPathResource
+							|| location instanceof ServletContextResource);
 	}
 
 	private void add(ServletRegistration servlet) {
