@@ -131,7 +131,8 @@ final class Batch {
 				return List.of();
 			}
 			JedisRedirectionException redirection = redirection(own);
-			boolean unknown = !this.source && own.stream().allMatch(JedisNoScriptException.class::isInstance);
+			boolean unknown = !this.source && own.get(0) instanceof JedisNoScriptException
+					&& own.stream().allMatch(JedisNoScriptException.class::isInstance);
 			// Old servers redirect all calls if one of them has to be.
 			boolean moving = this.calls.size() > 1 && (redirection instanceof JedisAskDataException
 					|| ErrorText.isOfMovingSlot(own.get(own.size() - 1)));
