@@ -41,6 +41,9 @@ final class Lane implements WatchedSocket.Watch {
 
 	private volatile long used;
 
+	/** Why the last attempt to connect failed. */
+	private @Nullable Throwable refusal;
+
 	private int departures;
 
 	Lane(String name, Server server) {
@@ -85,9 +88,11 @@ final class Lane implements WatchedSocket.Watch {
 				this.server.breaker.heard(this.used);
 			}
 			this.link = link;
+			this.refusal = null;
 			return link;
 		}
 		catch (Throwable ex) {
+			this.refusal = ex;
 			release();
 			logger.debug("{} has no connection", this.name, ex);
 			if (this.server.breaker.isHeard(start) || this.server.isInUse()) {
@@ -165,10 +170,10 @@ final class Lane implements WatchedSocket.Watch {
 		JedisException reason = silence ? CallException.silence(failure) : failure;
 		boolean again = !silence && failure instanceof JedisConnectionException
 				&& this.server.breaker.broken(failure, this.sentAt);
-		if (!again && this.server.breaker.cause() == null) {
-			connect();
-		}
-		calls.forEach((call) -> call.fail(reason));
+		boolean refused = !again && this.server.breaker.cause() == null && connect() == null;
+		JedisException told = (refused && !silence) ? new JedisConnectionException(failure.getMessage(), this.refusal)
+				: reason;
+		calls.forEach((call) -> call.fail(told));
 		if (again && this.server.breaker.cause() == null) {
 			LockSupport.parkNanos(PAUSE);
 		}

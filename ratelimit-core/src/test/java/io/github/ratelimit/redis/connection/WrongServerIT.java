@@ -15,12 +15,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.Protocol;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.params.ClientKillParams;
 import redis.clients.jedis.providers.PooledConnectionProvider;
 import redis.clients.jedis.HostAndPort;
 import redis.embedded.RedisServer;
@@ -107,21 +111,52 @@ class WrongServerIT {
 	@Test
 	void otherLanesLeaveTheServerWithTheFirstError() {
 		try (Server server = own()) {
-			TestCluster.await("All lanes are connected", () -> {
-				Increment first = new Increment(Increment.PLAIN, "a", LONG);
-				Increment second = new Increment(Increment.PLAIN, "a", LONG);
-				server.submit(first);
-				server.submit(second);
-				first.await();
-				second.await();
-				return this.name.connections() == 2;
-			});
+			awaitAllLanes(server);
 			demote();
 			assertThatExceptionOfType(JedisDataException.class).isThrownBy(() -> Increment.of(server, "b", LONG));
 			awaitDeparture(server);
 			for (int i = 1; i <= 100; i++) {
 				assertThat(Increment.of(server, "b", LONG)).isEqualTo(i);
 			}
+		}
+	}
+
+	private void awaitAllLanes(Server server) {
+		TestCluster.await("All lanes are connected", () -> {
+			Increment first = new Increment(Increment.PLAIN, "a", LONG);
+			Increment second = new Increment(Increment.PLAIN, "a", LONG);
+			server.submit(first);
+			server.submit(second);
+			first.await();
+			second.await();
+			return this.name.connections() == 2;
+		});
+	}
+
+	/** Otherwise a caller learns only that its connection broke. */
+	@Test
+	void refusedLoginIsToldThoughAnotherLaneIsConnected() {
+		ConnectionSource source = OwnConnections.to(new HostAndPort("127.0.0.1", this.name.uri().getPort()),
+				DefaultJedisClientConfig.builder().password("old").build());
+		try (Jedis admin = new Jedis("127.0.0.1", this.formerPort);
+				Server server = Connecting.trusting(Connecting.settings("test", LONG), source, this.events)) {
+			admin.configSet("requirepass", "old");
+			admin.auth("old");
+			awaitAllLanes(server);
+			Call waiting = CommandCall.question(new CommandArguments(Protocol.Command.BLPOP).add("list").add(0), 1,
+					System.nanoTime() + LONG.toNanos());
+			server.submit(waiting);
+			TestCluster.await("A lane waits", () -> admin.clientList().contains("cmd=blpop"));
+			admin.configSet("requirepass", "new");
+			admin.clientList()
+				.lines()
+				.filter((client) -> !client.contains("cmd=blpop") && !client.contains("cmd=client|list"))
+				.forEach((client) -> admin
+					.clientKill(new ClientKillParams().id(client.substring("id=".length(), client.indexOf(' ')))));
+			assertThatExceptionOfType(JedisConnectionException.class).isThrownBy(() -> Increment.of(server, "a", LONG))
+				.withStackTraceContaining("WRONGPASS");
+			admin.rpush("list", "end");
+			waiting.await();
 		}
 	}
 
