@@ -41,11 +41,6 @@ class Events implements Listener {
 		return this.events;
 	}
 
-	/** Waits until the server does not count as gone. */
-	void awaitClosed() {
-		await("closed", Collections.frequency(this.events, "opened"));
-	}
-
 	/** Waits until an event has happened so many times, and returns how long it took. */
 	synchronized Duration await(String event, int times) {
 		long start = System.nanoTime();

@@ -29,6 +29,7 @@ import io.github.ratelimit.redis.script.Scripts;
 import io.github.ratelimit.redis.script.template.Composer;
 import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.JedisClients;
+import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -177,7 +178,7 @@ class LostRepliesIT {
 	private List<Told> acquire(int round, int thread) {
 		List<Told> told = new ArrayList<>();
 		for (int i = 0; i < CALLS; i++) {
-			this.faults.awaitClosed();
+			TestCluster.await("Calls are sent", () -> !this.server.isUnavailable());
 			Charge charge = Charge
 				.of(POLICIES.get(i % POLICIES.size()), Identifier.user(round + "-" + thread + "-" + i))
 				.withCost(1 + thread);
