@@ -41,9 +41,6 @@ final class Lane implements WatchedSocket.Watch {
 
 	private volatile long used;
 
-	/** Why the last attempt to connect failed. */
-	private @Nullable Throwable refusal;
-
 	private int departures;
 
 	Lane(String name, Server server) {
@@ -53,7 +50,8 @@ final class Lane implements WatchedSocket.Watch {
 	}
 
 	void work() {
-		Link link = connect();
+		connect();
+		Link link = this.link;
 		if (link == null) {
 			return;
 		}
@@ -70,13 +68,14 @@ final class Lane implements WatchedSocket.Watch {
 		}
 	}
 
-	private @Nullable Link connect() {
+	/** Returns why there is no connection, if there is none. */
+	private @Nullable Throwable connect() {
 		long start = System.nanoTime();
 		try {
 			Link link = this.link;
 			this.sentAt = start;
 			if (link != null && !isLeft() && link.verify(isRested(start), this.server.settings.budget())) {
-				return link;
+				return null;
 			}
 			release();
 			this.departures = this.server.departures();
@@ -88,11 +87,9 @@ final class Lane implements WatchedSocket.Watch {
 				this.server.breaker.heard(this.used);
 			}
 			this.link = link;
-			this.refusal = null;
-			return link;
+			return null;
 		}
 		catch (Throwable ex) {
-			this.refusal = ex;
 			release();
 			logger.debug("{} has no connection", this.name, ex);
 			if (this.server.breaker.isHeard(start) || this.server.isInUse()) {
@@ -103,7 +100,7 @@ final class Lane implements WatchedSocket.Watch {
 			else {
 				this.server.notConnected(ex, start);
 			}
-			return null;
+			return ex;
 		}
 		finally {
 			this.connecting = false;
@@ -167,13 +164,12 @@ final class Lane implements WatchedSocket.Watch {
 		if (silence && !this.server.breaker.isHeard(this.sentAt)) {
 			this.server.breaker.open(failure, this.sentAt);
 		}
-		JedisException reason = silence ? CallException.silence(failure) : failure;
-		boolean again = !silence && failure instanceof JedisConnectionException
-				&& this.server.breaker.broken(failure, this.sentAt);
-		boolean refused = !again && this.server.breaker.cause() == null && connect() == null;
-		JedisException told = (refused && !silence) ? new JedisConnectionException(failure.getMessage(), this.refusal)
-				: reason;
-		calls.forEach((call) -> call.fail(told));
+		boolean broken = !silence && failure instanceof JedisConnectionException;
+		boolean again = broken && this.server.breaker.broken(failure, this.sentAt);
+		Throwable refusal = (!again && this.server.breaker.cause() == null) ? connect() : null;
+		JedisException reason = silence ? CallException.silence(failure)
+				: (broken && refusal != null) ? new JedisConnectionException(failure.getMessage(), refusal) : failure;
+		calls.forEach((call) -> call.fail(reason));
 		if (again && this.server.breaker.cause() == null) {
 			LockSupport.parkNanos(PAUSE);
 		}

@@ -123,14 +123,19 @@ class WrongServerIT {
 
 	private void awaitAllLanes(Server server) {
 		TestCluster.await("All lanes are connected", () -> {
-			Increment first = new Increment(Increment.PLAIN, "a", LONG);
-			Increment second = new Increment(Increment.PLAIN, "a", LONG);
+			Call first = question(Protocol.Command.PING);
+			Call second = question(Protocol.Command.PING);
 			server.submit(first);
 			server.submit(second);
 			first.await();
 			second.await();
 			return this.name.connections() == 2;
 		});
+	}
+
+	private static Call question(Protocol.Command command, Object... arguments) {
+		return CommandCall.question(new CommandArguments(command).addObjects(arguments), 1,
+				System.nanoTime() + LONG.toNanos());
 	}
 
 	/** Otherwise a caller learns only that its connection broke. */
@@ -143,8 +148,7 @@ class WrongServerIT {
 			admin.configSet("requirepass", "old");
 			admin.auth("old");
 			awaitAllLanes(server);
-			Call waiting = CommandCall.question(new CommandArguments(Protocol.Command.BLPOP).add("list").add(0), 1,
-					System.nanoTime() + LONG.toNanos());
+			Call waiting = question(Protocol.Command.BLPOP, "list", 0);
 			server.submit(waiting);
 			TestCluster.await("A lane waits", () -> admin.clientList().contains("cmd=blpop"));
 			admin.configSet("requirepass", "new");
@@ -157,6 +161,16 @@ class WrongServerIT {
 				.withStackTraceContaining("WRONGPASS");
 			admin.rpush("list", "end");
 			waiting.await();
+		}
+	}
+
+	@Test
+	void wrongReplyIsToldThoughConnectingAgainFails() {
+		try (AnsweringServer redis = new AnsweringServer("INCR", "$2147483647\r\n",
+				() -> this.name.leadTo(uri(TestRedis.freePort()))); Server server = own()) {
+			this.name.leadTo(redis.uri());
+			awaitAllLanes(server);
+			assertThatExceptionOfType(WrongReplyException.class).isThrownBy(() -> Increment.of(server, "a", LONG));
 		}
 	}
 
