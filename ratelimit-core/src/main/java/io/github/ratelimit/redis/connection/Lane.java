@@ -92,8 +92,7 @@ final class Lane implements WatchedSocket.Watch {
 		catch (Throwable ex) {
 			release();
 			logger.debug("{} has no connection", this.name, ex);
-			if (this.server.breaker.isHeard(start) || this.server.isInUse()) {
-				// The other lanes go on, or find that their connections are broken.
+			if (this.server.breaker.isHeard(start) || this.server.othersWork()) {
 				this.server.wake();
 				LockSupport.parkNanos(PAUSE);
 			}

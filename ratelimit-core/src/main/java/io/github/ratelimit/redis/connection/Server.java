@@ -13,7 +13,10 @@ import java.util.stream.IntStream;
 
 import io.github.ratelimit.redis.connection.CallException.Reason;
 import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.CommandArguments;
+import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
@@ -140,6 +143,28 @@ public final class Server implements Servers {
 
 	boolean isInUse() {
 		return this.lanes.stream().anyMatch(Lane::isInUse);
+	}
+
+	/**
+	 * Asks the other lanes, which may not have seen yet that their connections are
+	 * broken. Returns whether one has a connection, for all that is known after that.
+	 */
+	boolean othersWork() {
+		long end = System.nanoTime() + Math.min(this.settings.budget().toNanos(), this.settings.lasting().toNanos());
+		for (int i = 1; i < this.lanes.size() && isInUse(); i++) {
+			Call ping = CommandCall.question(new CommandArguments(Command.PING), 1, end);
+			submit(ping);
+			try {
+				ping.await();
+				return true;
+			}
+			catch (JedisException ex) {
+				if (ex instanceof JedisDataException) {
+					return true;
+				}
+			}
+		}
+		return isInUse();
 	}
 
 	boolean hasWaiting() {

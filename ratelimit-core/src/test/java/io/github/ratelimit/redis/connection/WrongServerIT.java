@@ -3,6 +3,7 @@ package io.github.ratelimit.redis.connection;
 import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 
 import io.github.ratelimit.redis.AnsweringServer;
 import io.github.ratelimit.test.FaultyProxy;
@@ -111,7 +112,7 @@ class WrongServerIT {
 	@Test
 	void otherLanesLeaveTheServerWithTheFirstError() {
 		try (Server server = own()) {
-			awaitAllLanes(server);
+			awaitAllLanes(server, () -> this.name.connections() == 2);
 			demote();
 			assertThatExceptionOfType(JedisDataException.class).isThrownBy(() -> Increment.of(server, "b", LONG));
 			awaitDeparture(server);
@@ -121,7 +122,7 @@ class WrongServerIT {
 		}
 	}
 
-	private void awaitAllLanes(Server server) {
+	private static void awaitAllLanes(Server server, BooleanSupplier connected) {
 		TestCluster.await("All lanes are connected", () -> {
 			Call first = question(Protocol.Command.PING);
 			Call second = question(Protocol.Command.PING);
@@ -129,7 +130,7 @@ class WrongServerIT {
 			server.submit(second);
 			first.await();
 			second.await();
-			return this.name.connections() == 2;
+			return connected.getAsBoolean();
 		});
 	}
 
@@ -147,7 +148,7 @@ class WrongServerIT {
 				Server server = Connecting.trusting(Connecting.settings("test", LONG), source, this.events)) {
 			admin.configSet("requirepass", "old");
 			admin.auth("old");
-			awaitAllLanes(server);
+			awaitAllLanes(server, () -> this.name.connections() == 2);
 			Call waiting = question(Protocol.Command.BLPOP, "list", 0);
 			server.submit(waiting);
 			TestCluster.await("A lane waits", () -> admin.clientList().contains("cmd=blpop"));
@@ -164,12 +165,25 @@ class WrongServerIT {
 		}
 	}
 
+	/** It is idle, so that its thread has not seen that it is broken. */
+	@Test
+	void refusedConnectionIsAnOutageThoughAnotherLaneSeemsConnected() {
+		try (Jedis admin = new Jedis("127.0.0.1", this.formerPort);
+				Server server = Connecting.to(this.formerPort, LONG, this.events)) {
+			awaitAllLanes(server, () -> admin.clientList().lines().count() == 3);
+			TestRedis.stop(this.former);
+			assertThatExceptionOfType(CallException.class).isThrownBy(() -> Increment.of(server, "a", LONG))
+				.returns(false, CallException::isBrief);
+			assertThat(this.events.all()).containsExactly("opened");
+		}
+	}
+
 	@Test
 	void wrongReplyIsToldThoughConnectingAgainFails() {
 		try (AnsweringServer redis = new AnsweringServer("INCR", "$2147483647\r\n",
 				() -> this.name.leadTo(uri(TestRedis.freePort()))); Server server = own()) {
 			this.name.leadTo(redis.uri());
-			awaitAllLanes(server);
+			awaitAllLanes(server, () -> this.name.connections() == 2);
 			assertThatExceptionOfType(WrongReplyException.class).isThrownBy(() -> Increment.of(server, "a", LONG));
 		}
 	}
