@@ -78,10 +78,6 @@ final class Lease {
 		return this.reservation.decision().statuses();
 	}
 
-	private static long nanos(Duration time) {
-		return TimeUnit.NANOSECONDS.convert(time);
-	}
-
 	long lasts(long now) {
 		return this.end - now;
 	}
@@ -105,18 +101,13 @@ final class Lease {
 
 	/** What is left; {@link #NOTHING} if that is less than the cost, or it has ended. */
 	long take(long cost, long now) {
-		if (this.end - now <= 0) {
-			return NOTHING;
-		}
-		long before;
-		do {
-			before = this.left.get();
-			if (before < cost) {
-				return NOTHING;
+		while (has(cost, now)) {
+			long before = this.left.get();
+			if (before >= cost && this.left.compareAndSet(before, before - cost)) {
+				return before - cost;
 			}
 		}
-		while (!this.left.compareAndSet(before, before - cost));
-		return before - cost;
+		return NOTHING;
 	}
 
 	boolean has(long cost, long now) {
@@ -139,23 +130,16 @@ final class Lease {
 		return true;
 	}
 
-	/**
-	 * Adds what was left of a closed lease, unless this is closed as well. One thread
-	 * does.
-	 */
-	boolean add(long rest) {
-		long all = this.granted + rest;
-		this.granted = all;
+	/** Adds what was left of a closed lease, unless this is closed as well. */
+	synchronized boolean add(long rest) {
+		this.granted += rest;
 		return put(rest);
 	}
 
-	boolean takeOut(long surplus, long now) {
-		if (take(surplus, now) == NOTHING) {
-			return false;
-		}
-		long all = this.surplus + surplus;
-		this.surplus = all;
-		return true;
+	synchronized boolean takeOut(long surplus, long now) {
+		boolean taken = take(surplus, now) != NOTHING;
+		this.surplus += taken ? surplus : 0;
+		return taken;
 	}
 
 	/** Closes it: nothing can be taken or put back any more. Returns what was left. */
@@ -188,6 +172,10 @@ final class Lease {
 		long reset = Math.max(0, nanos(counted.resetAfter()) - (now - this.answered));
 		return LimitStatus.ofMicros(policy, identifier, counted.limit(), counted.remaining() + left() + this.surplus,
 				(reset + MICROS - 1) / MICROS, 0, false);
+	}
+
+	private static long nanos(Duration time) {
+		return TimeUnit.NANOSECONDS.convert(time);
 	}
 
 }

@@ -51,7 +51,7 @@ final class LeasedQuota {
 
 	private final AtomicBoolean taking = new AtomicBoolean();
 
-	/** What was used here and is not used again, apart from what is left of the lease. */
+	/** What was used here, and what is left of the lease. */
 	private long total;
 
 	private final RecentUse usage;
@@ -80,10 +80,6 @@ final class LeasedQuota {
 
 	boolean isOf(Policy policy) {
 		return this.policy == policy || this.policy.equals(policy);
-	}
-
-	boolean isOf(Identifier identifier, @Nullable String policy) {
-		return this.identifier.equals(identifier) && (policy == null || this.policy.name().equals(policy));
 	}
 
 	boolean isEmpty() {
@@ -119,19 +115,19 @@ final class LeasedQuota {
 		if (lease != null && lease.has(0, now) && lease.put(cost)) {
 			return lease;
 		}
-		notUsed(cost);
+		use(-cost);
 		return null;
 	}
 
-	private synchronized void notUsed(long cost) {
-		this.total -= cost;
+	private synchronized void use(long cost) {
+		this.total += cost;
 	}
 
 	/** Puts back what was taken from a lease that may have been closed since. */
 	void putBack(Lease lease, long cost) {
 		if (!lease.put(cost)) {
 			this.timer.schedule(() -> {
-				notUsed(cost);
+				use(-cost);
 				giveBack(lease, cost);
 			}, 0);
 		}
@@ -143,7 +139,7 @@ final class LeasedQuota {
 		if (decision.allowed()) {
 			synchronized (this) {
 				this.usage.sample(now, used());
-				this.total += cost;
+				use(cost);
 			}
 			takeMore(cost, now);
 		}
@@ -160,8 +156,7 @@ final class LeasedQuota {
 		for (Limit limit : this.policy.limits()) {
 			long own = limit.quota();
 			for (LimitStatus status : this.statuses) {
-				boolean says = isOf(status.identifier(), status.policy().name()) && status.limit().equals(limit);
-				if (says && TimeUnit.NANOSECONDS.convert(status.resetAfter()) > now - this.told) {
+				if (isOf(status, limit) && TimeUnit.NANOSECONDS.convert(status.resetAfter()) > now - this.told) {
 					own = status.remaining();
 				}
 			}
@@ -170,26 +165,30 @@ final class LeasedQuota {
 		return left / SHARES;
 	}
 
+	private boolean isOf(LimitStatus status, Limit limit) {
+		return status.limit().equals(limit) && status.identifier().equals(this.identifier)
+				&& status.policy().name().equals(this.policy.name());
+	}
+
 	private void takeMore(long cost, long now) {
 		if (this.taking.get() || !this.taking.compareAndSet(false, true)) {
 			return;
 		}
-		if (part(cost, now) == 0) {
+		try {
+			if (part(cost, now) > 0) {
+				this.timer.schedule(() -> take(cost), 0);
+				return;
+			}
 			Lease lease = this.lease;
 			if (lease != null) {
 				lease.ignoreLow();
 			}
-			this.taking.set(false);
-			return;
-		}
-		try {
-			this.timer.schedule(() -> take(cost), 0);
 		}
 		catch (OutOfMemoryError ex) {
 			// There can be no more threads; the next request tries again.
-			this.taking.set(false);
 			logger.debug("No thread can be started to take a part of a quota", ex);
 		}
+		this.taking.set(false);
 	}
 
 	/**
@@ -237,6 +236,7 @@ final class LeasedQuota {
 		}
 	}
 
+	/** What is left of the lease before is added to the next one, or given back. */
 	private void use(Lease next, long part) {
 		Lease before;
 		long rest = 0;
@@ -255,21 +255,22 @@ final class LeasedQuota {
 			}
 		}
 		try {
-			if (before != null) {
-				giveBack(before, rest);
-			}
+			giveBack(before, rest);
 		}
 		finally {
-			if (before != next) {
-				checkLater(next);
-			}
+			checkLater(next);
 		}
 	}
 
-	/** Twice in the time that a part is meant to last, and shortly before it ends. */
-	private void checkLater(Lease lease) {
-		long lasts = Math.max(0, lease.lasts(this.nanos.getAsLong()));
-		this.timer.schedule(() -> check(lease), (lasts > this.time / 8) ? Math.min(this.time, lasts) / 2 : lasts);
+	/**
+	 * Twice in the time that a part is meant to last, and shortly before it ends. Nothing
+	 * is scheduled for what has ended, so that a paused timer starts no thread.
+	 */
+	private synchronized void checkLater(Lease lease) {
+		if (this.lease == lease) {
+			long lasts = Math.max(0, lease.lasts(this.nanos.getAsLong()));
+			this.timer.schedule(() -> check(lease), (lasts > this.time / 8) ? Math.min(this.time, lasts) / 2 : lasts);
+		}
 	}
 
 	private void check(Lease lease) {
@@ -285,9 +286,7 @@ final class LeasedQuota {
 			giveBack(lease, surplus);
 		}
 		finally {
-			if (this.lease == lease) {
-				checkLater(lease);
-			}
+			checkLater(lease);
 		}
 	}
 
@@ -311,8 +310,9 @@ final class LeasedQuota {
 	}
 
 	/** What cannot be given back is used until its window ends. */
-	private void giveBack(Lease lease, long cost) {
-		if (cost > 0 && lease.reservedAt() != null && lease.isCounted(this.nanos.getAsLong()) && !this.forgotten) {
+	private void giveBack(@Nullable Lease lease, long cost) {
+		if (lease != null && lease.reservedAt() != null && cost > 0 && lease.isCounted(this.nanos.getAsLong())
+				&& !this.forgotten) {
 			this.store.cancel(this.reserved, this.identifier, cost, lease.reservedAt());
 		}
 	}
@@ -322,11 +322,7 @@ final class LeasedQuota {
 		this.ended = true;
 		Lease last = this.lease;
 		this.lease = null;
-		if (last == null) {
-			return () -> {
-			};
-		}
-		long rest = last.close();
+		long rest = (last != null) ? last.close() : 0;
 		return () -> giveBack(last, rest);
 	}
 

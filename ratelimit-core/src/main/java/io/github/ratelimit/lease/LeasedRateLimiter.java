@@ -1,6 +1,7 @@
 package io.github.ratelimit.lease;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -24,19 +25,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * Decides busy identifiers in memory, so that they cost the store next to nothing. For
  * policies with a {@linkplain Policy#lease() lease}, this process takes a part of the
- * quota from the store in advance, and uses it up without further calls. Requests of
- * other policies reach the store as before, and so do charges in shadow mode.
+ * quota from the store in advance, and uses it up without further calls. Other policies
+ * and charges in shadow mode reach the store as before.
  * <p>
  * <b>How much.</b> A part is what this process used lately in the time of the lease, less
  * what it still holds, and at most a quarter of what remains. It must suffice for ten
- * requests; an identifier that uses less has no lease. When three quarters of a part are
- * used, the next one is taken in the background. No request waits for the call of
- * another.
+ * requests. When three quarters of a part are used, the next one is taken in the
+ * background. No request waits for the call of another.
  * <p>
  * <b>How long.</b> A lease ends with the first window that the store counted it in, and
  * after at most twice its time. Twice in its time, at an eviction, and by
- * {@link #close()}, what will not be needed at the present rate is given back; all of it
- * if nothing was used.
+ * {@link #close()}, what will not be needed at the present rate is given back.
  * <p>
  * <b>Never over the quota.</b> The store counts a part before it is used, and a lease
  * ends before the window that counts it. What is given back late is not refunded to a
@@ -48,9 +47,8 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * <b>Denied too early.</b> When the store denies a request, the quota is used up except
  * for less than its cost and what processes hold. Each holds at most what it used in one
- * and a quarter times of the lease before it took its last part. A process that dies
- * holds its part until the window ends. So does a process whose call to give it back
- * fails, or whose store does not return the time of a reservation.
+ * and a quarter times of the lease before it took its last part. A process that dies, or
+ * cannot give its part back, holds it until the window ends.
  * <p>
  * Statuses of a decision from a lease have what the store had left when it was taken, and
  * what is left of the lease. Blocks, resets and changed quotas of other processes are
@@ -65,8 +63,6 @@ public final class LeasedRateLimiter extends DelegatingRateLimiter implements Au
 
 	private static final int MOST = 10_000;
 
-	private static final Duration PATIENCE = Duration.ofSeconds(1);
-
 	private final RateLimiter store;
 
 	private final Timer timer;
@@ -76,12 +72,12 @@ public final class LeasedRateLimiter extends DelegatingRateLimiter implements Au
 	private final Cache<Key, LeasedQuota> quotas;
 
 	/**
-	 * Creates a rate limiter without leases, which are taken as requests come.
+	 * Creates a rate limiter.
 	 * @param store the store, or a rate limiter that asks it; only what it answers with
 	 * the source {@link Source#STORE} is used
 	 */
 	public LeasedRateLimiter(RateLimiter store) {
-		this(store, new Timer(PATIENCE), System::nanoTime, MOST);
+		this(store, new Timer(), System::nanoTime, MOST);
 	}
 
 	LeasedRateLimiter(RateLimiter store, Timer timer, LongSupplier nanos, long maxSize) {
@@ -113,16 +109,12 @@ public final class LeasedRateLimiter extends DelegatingRateLimiter implements Au
 		Decision rest = decideRest(leased);
 		leased.decided(rest);
 		if (rest.blockedFor() != null) {
-			request.charges().forEach((charge) -> endLeases(charge.policy().name(), charge.identifiers()));
+			// Not all of them may be blocked, but the store does not say which are.
+			request.charges()
+				.forEach((charge) -> charge.identifiers()
+					.forEach((each) -> end(this.quotas.asMap().remove(new Key(charge.policy().name(), each)))));
 		}
 		return leased.decision(rest);
-	}
-
-	/** Not all of them may be blocked, but the store does not say which are. */
-	private void endLeases(String policy, List<Identifier> identifiers) {
-		for (Identifier identifier : identifiers) {
-			end(this.quotas.asMap().remove(new Key(policy, identifier)));
-		}
 	}
 
 	/** Ends a lease now, and gives it back in the background. */
@@ -194,10 +186,7 @@ public final class LeasedRateLimiter extends DelegatingRateLimiter implements Au
 		}
 	}
 
-	/**
-	 * Drops the lease of an identifier without giving it back, because its count was
-	 * reset in another way.
-	 */
+	/** Drops a lease without giving it back, because its count was reset elsewhere. */
 	public void forget(Policy policy, Identifier identifier) {
 		LeasedQuota quota = this.quotas.asMap().remove(new Key(policy.name(), identifier));
 		if (quota != null) {
@@ -212,25 +201,31 @@ public final class LeasedRateLimiter extends DelegatingRateLimiter implements Au
 
 	/** Gives back all leases, and ends the thread. Later requests take leases again. */
 	public void pause() {
-		this.timer.pause();
-		giveBack();
+		giveBack(this.timer::pause);
 		this.quotas.invalidateAll();
 	}
 
 	/** Gives back all leases, and takes no more. */
 	@Override
 	public void close() {
-		this.timer.stop();
-		giveBack();
+		giveBack(this.timer::stop);
 	}
 
-	private void giveBack() {
+	/** First ends them, so that the task in progress schedules no other. */
+	private void giveBack(Runnable pause) {
+		List<Runnable> rests = new ArrayList<>(endAll());
+		pause.run();
+		rests.addAll(endAll());
 		try {
-			this.quotas.asMap().values().forEach((quota) -> quota.end().run());
+			rests.forEach(Runnable::run);
 		}
 		catch (StoreException ex) {
 			// The rest stays counted until its windows end.
 		}
+	}
+
+	private List<Runnable> endAll() {
+		return this.quotas.asMap().values().stream().map(LeasedQuota::end).toList();
 	}
 
 	private static boolean isLeased(RateLimitRequest request) {
@@ -249,10 +244,7 @@ public final class LeasedRateLimiter extends DelegatingRateLimiter implements Au
 		return (known != null && known.isOf(policy)) ? known : null;
 	}
 
-	/**
-	 * {@code null} while there is one of the same name and another quota, such as that of
-	 * a plan.
-	 */
+	/** {@code null} while there is one of another quota, such as that of a plan. */
 	private @Nullable LeasedQuota quota(Policy policy, Identifier identifier) {
 		Key key = new Key(policy.name(), identifier);
 		LeasedQuota quota = this.quotas.getIfPresent(key);
@@ -271,17 +263,16 @@ public final class LeasedRateLimiter extends DelegatingRateLimiter implements Au
 	}
 
 	private void endLeases(Identifier identifier, @Nullable String policy) {
-		this.quotas.asMap().values().removeIf((quota) -> {
-			boolean ends = quota.isOf(identifier, policy);
-			if (ends) {
-				end(quota);
-			}
-			return ends;
-		});
+		this.quotas.asMap()
+			.keySet()
+			.stream()
+			.filter((key) -> key.identifier().equals(identifier) && (policy == null || key.policy().equals(policy)))
+			.forEach((key) -> end(this.quotas.asMap().remove(key)));
 	}
 
 	/** Policies of the same name share a count, whatever their quotas. */
 	record Key(String policy, Identifier identifier) {
+
 	}
 
 }

@@ -1,11 +1,8 @@
 package io.github.ratelimit.lease;
 
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.BiFunction;
-import java.util.stream.Collectors;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -28,6 +25,9 @@ final class LeasedRequest {
 	/** In the order of the request. */
 	private final List<Single> all = new ArrayList<>();
 
+	/** What no lease decides. */
+	private final List<Charge> rest = new ArrayList<>();
+
 	/**
 	 * One policy and identifier of the request.
 	 *
@@ -43,10 +43,17 @@ final class LeasedRequest {
 		this.request = request;
 		this.now = now;
 		for (Charge charge : request.charges()) {
+			List<Identifier> others = new ArrayList<>();
 			for (Identifier identifier : charge.identifiers()) {
 				LeasedQuota quota = isLeased(charge) ? quotas.apply(charge.policy(), identifier) : null;
 				Lease lease = (quota != null) ? use.of(quota, charge.cost(), now) : null;
 				this.all.add(new Single(charge, identifier, quota, lease));
+				if (lease == null) {
+					others.add(identifier);
+				}
+			}
+			if (!others.isEmpty()) {
+				this.rest.add(new Charge(charge.policy(), others, charge.cost(), charge.shadow()));
 			}
 		}
 	}
@@ -57,11 +64,11 @@ final class LeasedRequest {
 	}
 
 	boolean isComplete() {
-		return this.all.stream().allMatch((each) -> each.lease != null);
+		return this.rest.isEmpty();
 	}
 
 	private boolean isOfStore() {
-		return this.all.stream().allMatch((each) -> each.lease == null);
+		return this.rest.equals(this.request.charges());
 	}
 
 	void putBack() {
@@ -74,18 +81,7 @@ final class LeasedRequest {
 
 	/** Returns what the store decides, unless leases decide all of it. */
 	RateLimitRequest rest() {
-		if (isOfStore()) {
-			return this.request;
-		}
-		Map<Charge, List<Identifier>> rest = this.all.stream()
-			.filter((each) -> each.lease == null)
-			.collect(Collectors.groupingBy(Single::charge, LinkedHashMap::new,
-					Collectors.mapping(Single::identifier, Collectors.toList())));
-		return this.request.withCharges(rest.entrySet()
-			.stream()
-			.map((each) -> new Charge(each.getKey().policy(), each.getValue(), each.getKey().cost(),
-					each.getKey().shadow()))
-			.toList());
+		return isOfStore() ? this.request : this.request.withCharges(this.rest);
 	}
 
 	void decided(Decision rest) {
@@ -109,7 +105,7 @@ final class LeasedRequest {
 			return rest;
 		}
 		return new Decision(rest.allowed(), statuses(rest.statuses()), rest.blockedFor(),
-				rest().enforced().isEmpty() ? Source.LEASE : Source.STORE, rest.shadows());
+				this.rest.stream().allMatch(Charge::shadow) ? Source.LEASE : Source.STORE, rest.shadows());
 	}
 
 	private List<LimitStatus> statuses(List<LimitStatus> rest) {

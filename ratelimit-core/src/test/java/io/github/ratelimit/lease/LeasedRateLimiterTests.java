@@ -222,6 +222,34 @@ class LeasedRateLimiterTests {
 		assertThat(failing.tryAcquire(changed, ALICE).source()).isEqualTo(Source.LEASE);
 	}
 
+	/** Otherwise a thread would remain, and call the store. */
+	@Test
+	void partThatIsTakenDuringAPauseIsGivenBack() {
+		List<LeasedRateLimiter> paused = new ArrayList<>();
+		long[] scheduled = { 0 };
+		VirtualTime time = this.cluster.time;
+		LeasedRateLimiter limiter = new LeasedRateLimiter(new DelegatingRateLimiter(this.cluster.store) {
+
+			@Override
+			public Reservation reserve(Policy policy, Identifier identifier, long cost) {
+				Reservation reservation = super.reserve(policy, identifier, cost);
+				paused.forEach(LeasedRateLimiter::pause);
+				scheduled[0] = time.scheduled();
+				return reservation;
+			}
+
+		}, time.new ProcessTimer(), time::nanos, 10);
+		paused.add(limiter);
+		long used = 0;
+		while (scheduled[0] == 0) {
+			limiter.tryAcquire(POLICY, ALICE);
+			used++;
+			pass(Duration.ofMillis(10));
+		}
+		assertThat(time.scheduled()).isEqualTo(scheduled[0]);
+		assertThat(remaining()).isEqualTo(6000 - used);
+	}
+
 	/** Such as the store of an application that applies limits of its own. */
 	@Test
 	void partOfOtherLimitsIsGivenBackForGood() {
@@ -249,7 +277,7 @@ class LeasedRateLimiterTests {
 	void partIsTakenLaterIfThereCanBeNoThread() {
 		int[] failures = { 1 };
 		Timer timer = this.cluster.time.new ProcessTimer();
-		LeasedRateLimiter limiter = new LeasedRateLimiter(this.cluster.store, new Timer(Duration.ZERO) {
+		LeasedRateLimiter limiter = new LeasedRateLimiter(this.cluster.store, new Timer() {
 
 			@Override
 			public void schedule(Runnable task, long nanos) {
@@ -257,16 +285,6 @@ class LeasedRateLimiterTests {
 					throw new OutOfMemoryError("unable to create native thread");
 				}
 				timer.schedule(task, nanos);
-			}
-
-			@Override
-			public void pause() {
-				stop();
-			}
-
-			@Override
-			public void stop() {
-				timer.stop();
 			}
 
 		}, this.cluster.time::nanos, 10);

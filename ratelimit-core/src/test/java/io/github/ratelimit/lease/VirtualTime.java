@@ -1,6 +1,5 @@
 package io.github.ratelimit.lease;
 
-import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
@@ -57,6 +56,11 @@ final class VirtualTime implements InstantSource {
 		this.now = Math.max(this.now, end);
 	}
 
+	/** How many tasks were scheduled so far. */
+	long scheduled() {
+		return this.tasks;
+	}
+
 	void schedule(Runnable task, long nanos) {
 		this.queue.add(new Task(this.now + Math.max(0, nanos), this.tasks++, task));
 	}
@@ -66,14 +70,13 @@ final class VirtualTime implements InstantSource {
 
 		private boolean stopped;
 
-		ProcessTimer() {
-			super(Duration.ZERO);
-		}
+		private int pauses;
 
 		@Override
 		void schedule(Runnable task, long nanos) {
+			int before = this.pauses;
 			VirtualTime.this.schedule(() -> {
-				if (!this.stopped) {
+				if (!this.stopped && this.pauses == before) {
 					task.run();
 				}
 			}, nanos);
@@ -81,7 +84,7 @@ final class VirtualTime implements InstantSource {
 
 		@Override
 		void pause() {
-			stop();
+			this.pauses++;
 		}
 
 		@Override
