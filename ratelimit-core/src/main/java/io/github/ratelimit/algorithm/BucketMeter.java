@@ -15,18 +15,12 @@ import org.jspecify.annotations.Nullable;
  * same for Redis.
  * <p>
  * State: for each limit the time at which its bucket will be empty, in microseconds and
- * fractions of a microsecond. A microsecond has as many fractions as the quota, so that
- * rounding neither creates nor loses quota. If the bucket has a separate size, this time
- * depends on the quota, and the quota is stored as well. While a quota is 0, its bucket
- * drains at the previous quota. While charges overdraw a bucket, up to twice its size,
- * the time of the last change is stored too; otherwise it would look as if the clock had
- * been set back.
+ * fractions of a microsecond, as many as the quota, so that rounding neither creates nor
+ * loses quota; and if the bucket has a separate size, the quota at which it drains. While
+ * charges overdraw a bucket, up to twice its size, the time of the last change is stored
+ * too; otherwise it would look as if the clock had been set back.
  */
-final class BucketMeter implements Meter {
-
-	private final List<Limit> limits;
-
-	private final long now;
+final class BucketMeter extends MeterBase implements Meter {
 
 	/** Whether the size of buckets differs from the quota. */
 	private final boolean sized;
@@ -45,11 +39,8 @@ final class BucketMeter implements Meter {
 	/** Whether buckets may be overdrawn. */
 	private boolean charged;
 
-	private boolean corrected;
-
 	BucketMeter(List<Limit> limits, @Nullable MeterState stored, long now, @Nullable Long burst) {
-		this.limits = limits;
-		this.now = now;
+		super(limits, now);
 		this.sized = burst != null;
 		this.rates = limits.stream().mapToLong(Limit::quota).toArray();
 		this.sizes = (burst != null) ? new long[] { burst } : this.rates.clone();
@@ -129,11 +120,6 @@ final class BucketMeter implements Meter {
 	}
 
 	@Override
-	public boolean corrected() {
-		return this.corrected;
-	}
-
-	@Override
 	public long ttl() {
 		return IntStream.range(0, this.left.length).mapToLong((i) -> micros(i, this.left[i])).max().orElse(0);
 	}
@@ -175,9 +161,7 @@ final class BucketMeter implements Meter {
 		return product(cost, window(limit));
 	}
 
-	/**
-	 * Returns the time in which a bucket drains that is filled to some times its size.
-	 */
+	/** Returns how long a bucket drains that is filled to some times its size. */
 	private BigInteger full(int limit, int times) {
 		// A bucket as large as its quota takes a window, whatever the quota was.
 		return (this.rates[limit] > 0) ? draining(limit, times * this.sizes[limit])
@@ -190,14 +174,6 @@ final class BucketMeter implements Meter {
 
 	private static BigInteger product(long first, long second) {
 		return BigInteger.valueOf(first).multiply(BigInteger.valueOf(second));
-	}
-
-	private long quota(int limit) {
-		return this.limits.get(limit).quota();
-	}
-
-	private long window(int limit) {
-		return this.limits.get(limit).windowMicros();
 	}
 
 }

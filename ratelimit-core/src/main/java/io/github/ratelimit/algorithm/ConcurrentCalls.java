@@ -15,10 +15,9 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * A request with a {@linkplain io.github.ratelimit.RateLimitRequest#call() number} enters
  * a call. A refund with this number removes it, and no other. A charge with this number
- * begins its lease anew; if it was lost, because the store has lost its counts, the call
- * is entered again, even beyond the quota. A call that takes longer than the lease must
- * be charged before the lease ends. The {@code retryAfter} of a denied request is the
- * time until enough leases end; calls usually end earlier.
+ * begins its lease anew, which a call that takes longer must do before the lease ends; if
+ * it was lost, it is entered again, even beyond the quota. The {@code retryAfter} of a
+ * denied request is the time until enough leases end; calls usually end earlier.
  * <p>
  * <b>Bound:</b> at any time, at most the quota of calls run that were admitted and whose
  * lease has not ended. No call counts for longer than the lease time after it was
@@ -63,7 +62,7 @@ public record ConcurrentCalls() implements Algorithm {
 
 	@Override
 	public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
-		return new ConcurrentCallsMeter(limits.get(0), state, nowMicros);
+		return new ConcurrentCallsMeter(limits, state, nowMicros);
 	}
 
 }

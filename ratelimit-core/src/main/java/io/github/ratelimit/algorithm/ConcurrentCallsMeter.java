@@ -13,36 +13,27 @@ import org.jspecify.annotations.Nullable;
  * many times as its cost. State: for each of them the end of the lease in microseconds,
  * and the number of the call.
  */
-final class ConcurrentCallsMeter implements Meter {
+final class ConcurrentCallsMeter extends MeterBase implements Meter {
 
 	/** Renewed calls are entered even beyond the quota, until there are so many. */
 	static final int MOST = 2 * (int) ConcurrentCalls.MAX_QUOTA;
-
-	private final Limit limit;
-
-	private final long now;
 
 	private final List<Running> calls = new ArrayList<>();
 
 	private long call;
 
-	private boolean corrected;
-
 	private record Running(long end, long call) {
 
 	}
 
-	ConcurrentCallsMeter(Limit limit, @Nullable MeterState state, long now) {
-		this.limit = limit;
-		this.now = now;
+	ConcurrentCallsMeter(List<Limit> limits, @Nullable MeterState state, long now) {
+		super(limits, now);
 		long[] numbers = (state != null) ? state.numbers() : new long[0];
 		for (int i = 0; i < numbers.length; i += 2) {
-			if (numbers[i] > now + limit.windowMicros()) {
-				// The clock was set back.
-				this.corrected = true;
-			}
+			// If it is longer, the clock was set back.
+			this.corrected |= numbers[i] > now + window(0);
 			if (numbers[i] > now) {
-				this.calls.add(new Running(Math.min(numbers[i], now + limit.windowMicros()), numbers[i + 1]));
+				this.calls.add(new Running(Math.min(numbers[i], now + window(0)), numbers[i + 1]));
 			}
 		}
 	}
@@ -55,14 +46,14 @@ final class ConcurrentCallsMeter implements Meter {
 
 	@Override
 	public long retryAfter(int limit, long cost) {
-		long excess = this.calls.size() + cost - this.limit.quota();
+		long excess = this.calls.size() + cost - quota(0);
 		return (excess > 0) ? this.calls.get((int) excess - 1).end() - this.now : 0;
 	}
 
 	@Override
 	public void add(long cost, String metadata) {
 		for (long i = 0; i < cost; i++) {
-			this.calls.add(new Running(this.now + this.limit.windowMicros(), this.call));
+			this.calls.add(new Running(this.now + window(0), this.call));
 		}
 	}
 
@@ -87,12 +78,7 @@ final class ConcurrentCallsMeter implements Meter {
 
 	@Override
 	public long remaining(int limit) {
-		return Math.max(0, this.limit.quota() - this.calls.size());
-	}
-
-	@Override
-	public boolean corrected() {
-		return this.corrected;
+		return Math.max(0, quota(0) - this.calls.size());
 	}
 
 	@Override

@@ -7,24 +7,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The entries of a log, from the oldest to the newest. Each has a time and the running
- * total of all costs up to and including it. If metadata is kept, it also has the running
- * length of all metadata. The cost of a range of entries is the difference of two totals,
- * so both ends of a range are found by bisection, whatever the costs are. The first entry
- * is the base: its totals count, its time does not.
+ * total of all costs up to and including it, and if metadata is kept, the running length
+ * of all metadata. The cost of a range of entries is the difference of two totals, so
+ * both ends of a range are found by bisection. The first entry is the base: its totals
+ * count, its time does not.
  * <p>
- * The state has two numbers before the entries: the position of the base, and the end of
- * the entries. A long log is not copied: entries are appended into unused room at its
- * end. It is rewritten when there is no room left, more than half of it is dropped, or
- * most of it was refunded. Not safe for use by several threads.
+ * The state has the position of the base and the end of the entries before these. A long
+ * log is not copied: entries are appended into unused room at its end, until there is
+ * none, more than half is dropped, or most was refunded. Not safe for use by several
+ * threads.
  */
 final class Log {
 
 	private static final int HEADER = 2;
 
-	/**
-	 * The largest length as a multiple of the entries that count, which is what dropping
-	 * leaves.
-	 */
+	/** The largest length as a multiple of the entries that count. */
 	private static final int MAX_ROOM = 4;
 
 	private final int width;
@@ -74,9 +71,8 @@ final class Log {
 	}
 
 	/**
-	 * Returns the first entry that matches a condition, which all later entries must
-	 * match too; one past the last if there is none. The older the entry, the fewer
-	 * entries are read.
+	 * Returns the first entry from which on all match; one past the last if there is
+	 * none. The older the entry, the fewer are read.
 	 */
 	int first(int low, IntPredicate is) {
 		int high = low;

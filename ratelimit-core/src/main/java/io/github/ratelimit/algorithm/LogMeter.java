@@ -24,16 +24,12 @@ import org.jspecify.annotations.Nullable;
  * sub-window are merged into one with the time of the newest. An entry is merged with the
  * next one by leaving it out, because totals are cumulative.
  */
-final class LogMeter implements Meter {
+final class LogMeter extends MeterBase implements Meter {
 
 	private static final int SUB_WINDOWS = 60;
 
 	/** Size in bytes from which a state is read and written in pieces. */
 	private static final int LARGE_BYTES = 16_384;
-
-	private final List<Limit> limits;
-
-	private final long now;
 
 	/** Largest number of entries; 0 for unlimited. */
 	private final int capacity;
@@ -49,11 +45,8 @@ final class LogMeter implements Meter {
 
 	private int base;
 
-	private boolean corrected;
-
 	LogMeter(List<Limit> limits, @Nullable MeterState state, long now, long precision, int capacity, boolean metadata) {
-		this.limits = limits;
-		this.now = now;
+		super(limits, now);
 		this.capacity = capacity;
 		this.shared = precision > 0 || capacity > 0;
 		this.present = (precision > 0) ? now - now % precision + precision : now;
@@ -65,14 +58,13 @@ final class LogMeter implements Meter {
 			this.corrected = true;
 		}
 		for (int i = 0; i < limits.size(); i++) {
-			long start = now - limits.get(i).windowMicros();
+			long start = now - window(i);
 			this.base = this.log.first(1, (k) -> this.log.time(k) > start) - 1;
 			this.used[i] = this.log.usedAfter(this.base);
 		}
 	}
 
 	/**
-	 * The constants of the script.
 	 * @param width size of an entry in bytes
 	 * @param most the largest number of entries that the quotas permit, besides the base
 	 */
@@ -93,23 +85,29 @@ final class LogMeter implements Meter {
 
 	@Override
 	public long retryAfter(int limit, long cost) {
-		long room = this.limits.get(limit).quota() - cost;
+		long room = quota(limit) - cost;
 		if (this.used[limit] <= room) {
 			return 0;
 		}
 		int last = this.log.first(0, (k) -> this.log.usedAfter(k) <= room);
-		return this.log.time(last) + this.limits.get(limit).windowMicros() - this.now;
+		return this.log.time(last) + window(limit) - this.now;
 	}
 
+	/**
+	 * Keeps the largest quota when a denied request makes the log exceed it, because
+	 * older entries do not affect decisions, but never less than was used before, because
+	 * other requests of the same log may have larger quotas. The newest entries replace
+	 * the oldest, so no period up to now holds less than before.
+	 */
 	@Override
 	public void add(long cost, String metadata) {
-		enter(cost, metadata, mostKept());
+		enter(cost, metadata, largestQuota(this.limits));
 	}
 
 	/** Keeps as much again as the largest quota, because it may be refunded. */
 	@Override
 	public void charge(long cost, String metadata) {
-		enter(cost, metadata, Math.max(this.used[this.used.length - 1], 2 * largestQuota(this.limits)));
+		enter(cost, metadata, 2 * largestQuota(this.limits));
 	}
 
 	@Override
@@ -126,12 +124,7 @@ final class LogMeter implements Meter {
 
 	@Override
 	public long remaining(int limit) {
-		return Math.max(0, this.limits.get(limit).quota() - this.used[limit]);
-	}
-
-	@Override
-	public boolean corrected() {
-		return this.corrected;
+		return Math.max(0, quota(limit) - this.used[limit]);
 	}
 
 	@Override
@@ -164,7 +157,8 @@ final class LogMeter implements Meter {
 		return entries;
 	}
 
-	private void enter(long cost, String metadata, long keep) {
+	private void enter(long cost, String metadata, long most) {
+		long keep = Math.max(this.used[this.used.length - 1], most);
 		long total = this.log.total(this.log.last()) + cost;
 		this.log.forgetBefore(this.base);
 		int last = this.log.last();
@@ -196,7 +190,7 @@ final class LogMeter implements Meter {
 		int later = 0;
 		for (int i = this.limits.size() - 1; i >= 0; i--) {
 			int first = later + 1;
-			long inside = (i > 0) ? this.now - this.limits.get(i - 1).windowMicros() : this.now;
+			long inside = (i > 0) ? this.now - window(i - 1) : this.now;
 			later = this.log.first(first, (k) -> this.log.time(k) > inside) - 1;
 			for (int k = first; k <= later; k++) {
 				if (k == later || this.log.time(k) / subWindow(i) != this.log.time(k + 1) / subWindow(i)) {
@@ -211,33 +205,20 @@ final class LogMeter implements Meter {
 	private long subWindow(int limit) {
 		long subWindow = 1;
 		for (int i = 0; i <= limit; i++) {
-			subWindow *= this.limits.get(i).windowMicros() / SUB_WINDOWS / subWindow;
+			subWindow *= window(i) / SUB_WINDOWS / subWindow;
 		}
 		return subWindow;
 	}
 
-	/**
-	 * Drops the oldest entries, so that the total after the base is what is to be kept.
-	 */
+	/** Drops the oldest entries, until their total is what is to be kept. */
 	private void cut(long keep) {
 		int first = this.log.first(0, (k) -> this.log.usedAfter(k) <= keep);
 		this.log.forgetBefore((this.log.usedAfter(first) == keep) ? first : first - 1);
 		this.log.setTotal(0, this.log.total(this.log.last()) - keep);
 	}
 
-	/**
-	 * Returns how much to keep when a denied request makes the log exceed the quotas: the
-	 * largest quota, because older entries do not affect decisions, but never less than
-	 * was used before, because other requests of the same log may have larger quotas. The
-	 * newest entries replace the oldest, so no period up to now holds less than before,
-	 * and no request is admitted beyond its own quota.
-	 */
-	private long mostKept() {
-		return Math.max(this.used[this.used.length - 1], largestQuota(this.limits));
-	}
-
 	private long longestWindow() {
-		return this.limits.get(this.limits.size() - 1).windowMicros();
+		return window(this.limits.size() - 1);
 	}
 
 }

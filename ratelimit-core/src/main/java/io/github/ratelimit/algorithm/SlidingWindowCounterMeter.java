@@ -15,36 +15,27 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * State: for each limit the start of the current window, the count of the previous
  * window, and the current count. The weighted count of the previous window, its tail, is
- * a whole number, rounded once. Costs and quotas are whole numbers, so an estimate
- * without rounding denies the same requests as one that is rounded up.
+ * rounded once. Costs and quotas are whole numbers, so an estimate without rounding
+ * denies the same requests as one that is rounded up.
  */
-final class SlidingWindowCounterMeter implements Meter {
+final class SlidingWindowCounterMeter extends MeterBase implements Meter {
 
 	/** The full weight of a window. */
 	static final long UNIT = 1_000_000;
-
-	private final List<Limit> limits;
-
-	private final long now;
 
 	/** Weight of the previous window, in millionths. */
 	private final long weight;
 
 	private final boolean roundsDown;
 
-	/**
-	 * For each limit the start of the current window, the previous count, and the count.
-	 */
+	/** The state. */
 	private final long[] windows;
 
 	private final long[] tails;
 
-	private boolean corrected;
-
 	SlidingWindowCounterMeter(List<Limit> limits, @Nullable MeterState stored, long now, long weight,
 			boolean roundsDown) {
-		this.limits = limits;
-		this.now = now;
+		super(limits, now);
 		this.weight = weight;
 		this.roundsDown = roundsDown;
 		this.windows = (stored != null) ? stored.numbers().clone() : new long[3 * limits.size()];
@@ -57,7 +48,7 @@ final class SlidingWindowCounterMeter implements Meter {
 				this.windows[3 * i + 2] = 0;
 			}
 			// The clock was set back.
-			this.corrected = this.corrected || start(i) > start;
+			this.corrected |= start(i) > start;
 			this.windows[3 * i] = start;
 			this.tails[i] = tail(previous(i), start + window - now, window);
 		}
@@ -65,7 +56,7 @@ final class SlidingWindowCounterMeter implements Meter {
 
 	@Override
 	public long retryAfter(int limit, long cost) {
-		long room = this.limits.get(limit).quota() - cost;
+		long room = quota(limit) - cost;
 		if (room - current(limit) >= this.tails[limit]) {
 			return 0;
 		}
@@ -97,23 +88,15 @@ final class SlidingWindowCounterMeter implements Meter {
 
 	@Override
 	public long remaining(int limit) {
-		return Math.max(0, this.limits.get(limit).quota() - current(limit) - this.tails[limit]);
-	}
-
-	@Override
-	public boolean corrected() {
-		return this.corrected;
+		return Math.max(0, quota(limit) - current(limit) - this.tails[limit]);
 	}
 
 	@Override
 	public long ttl() {
 		long ttl = 0;
 		for (int i = 0; i < this.tails.length; i++) {
-			if (current(i) > 0) {
-				ttl = Math.max(ttl, start(i) + 2 * window(i) - this.now);
-			}
-			else if (previous(i) > 0) {
-				ttl = Math.max(ttl, start(i) + window(i) - this.now);
+			if (current(i) > 0 || previous(i) > 0) {
+				ttl = Math.max(ttl, start(i) + ((current(i) > 0) ? 2 : 1) * window(i) - this.now);
 			}
 		}
 		return ttl;
@@ -134,10 +117,6 @@ final class SlidingWindowCounterMeter implements Meter {
 
 	private long current(int limit) {
 		return this.windows[3 * limit + 2];
-	}
-
-	private long window(int limit) {
-		return this.limits.get(limit).windowMicros();
 	}
 
 	/**

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * State: for each limit the windows that are kept, from the current one to the oldest,
  * with the end and the count of each.
  */
-final class WindowCounterMeter implements Meter {
+final class WindowCounterMeter extends MeterBase implements Meter {
 
 	/**
 	 * The start and the end of the current window, and by how much successive windows may
@@ -36,10 +36,6 @@ final class WindowCounterMeter implements Meter {
 
 	}
 
-	private final List<Limit> limits;
-
-	private final long now;
-
 	private final int width;
 
 	/** How long the windows of each limit are kept after their end. */
@@ -50,18 +46,15 @@ final class WindowCounterMeter implements Meter {
 
 	private final long[] starts;
 
-	private boolean corrected;
-
 	WindowCounterMeter(List<Limit> limits, @Nullable MeterState stored, long now, int retain, Windows windows) {
-		this.limits = limits;
-		this.now = now;
+		super(limits, now);
 		this.width = 2 * retain;
 		this.kept = new long[limits.size()];
 		this.starts = new long[limits.size()];
 		this.windows = (stored != null) ? stored.numbers().clone() : new long[this.width * limits.size()];
 		for (int i = 0; i < limits.size(); i++) {
 			int present = this.width * i;
-			long length = limits.get(i).windowMicros();
+			long length = window(i);
 			Window window = windows.find(limits.get(i), now);
 			long uneven = (retain > 1) ? window.uneven : 0;
 			this.kept[i] = (retain - 1) * length + uneven;
@@ -69,8 +62,7 @@ final class WindowCounterMeter implements Meter {
 				dropUnused(present);
 			}
 			if (count(present) > 0 && end(present) > Math.max(window.end, now + length)) {
-				// The clock was set back: the count lasts one window, not until the clock
-				// catches up.
+				// The clock was set back: the count lasts for one window.
 				this.windows[present] = now + length;
 				this.corrected = true;
 			}
@@ -78,9 +70,8 @@ final class WindowCounterMeter implements Meter {
 				this.windows[present] = window.end;
 			}
 			else if (end(present) <= now) {
-				// A corrected window does not end where another starts. The next one has
-				// the full length, because otherwise three quotas would fit into one
-				// window.
+				// A corrected window does not end where another starts. The next has the
+				// full length, because three quotas would fit into one window otherwise.
 				begin(present, (end(present) > window.start) ? end(present) + length : window.end);
 			}
 			this.starts[i] = (end(present) == window.end) ? window.start : end(present) - length;
@@ -121,7 +112,7 @@ final class WindowCounterMeter implements Meter {
 	private void forget(int present, long end) {
 		for (int k = present + 2; k < present + this.width; k += 2) {
 			boolean ahead = end(k) >= end(present);
-			this.corrected = this.corrected || ahead;
+			this.corrected |= ahead;
 			if (ahead || end(k) <= end) {
 				Arrays.fill(this.windows, k, k + 2, 0);
 			}
@@ -131,7 +122,7 @@ final class WindowCounterMeter implements Meter {
 	@Override
 	public long retryAfter(int limit, long cost) {
 		int present = this.width * limit;
-		return (this.limits.get(limit).quota() - count(present) >= cost) ? 0 : end(present) - this.now;
+		return (quota(limit) - count(present) >= cost) ? 0 : end(present) - this.now;
 	}
 
 	@Override
@@ -143,9 +134,7 @@ final class WindowCounterMeter implements Meter {
 
 	@Override
 	public void refund(long cost) {
-		for (int present = 0; present < this.windows.length; present += this.width) {
-			this.windows[present + 1] = Math.max(0, count(present) - cost);
-		}
+		cancel(cost, Long.MAX_VALUE);
 	}
 
 	@Override
@@ -160,12 +149,7 @@ final class WindowCounterMeter implements Meter {
 
 	@Override
 	public long remaining(int limit) {
-		return Math.max(0, this.limits.get(limit).quota() - count(this.width * limit));
-	}
-
-	@Override
-	public boolean corrected() {
-		return this.corrected;
+		return Math.max(0, quota(limit) - count(this.width * limit));
 	}
 
 	@Override
