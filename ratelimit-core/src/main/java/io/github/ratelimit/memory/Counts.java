@@ -12,28 +12,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The counts in memory: a state for each policy and identifier. If there are too many,
- * the least recently used ones are removed.
- * <p>
- * Counts that no longer matter are removed by a sweep, which checks a few counts with
- * each change. A sweep begins after as many changes as there are counts. Not safe for use
- * by several threads.
+ * the least recently used ones are removed. Each change checks whether some others no
+ * longer matter. Not safe for use by several threads.
  */
 final class Counts {
 
-	private static final int SMALLEST_SWEEP = 1024;
-
-	/** Number of counts that a sweep checks with each change. */
-	private static final int SWEEP_STEP = 32;
+	/** So many that there are at most twice the counts that matter. */
+	private static final int CHECKED = 2;
 
 	private final Map<Key, Count> counts;
 
-	/** All counts in the order of the sweep, and some that are already removed. */
-	private final Queue<Count> sweepOrder = new ArrayDeque<>();
-
-	private int changesUntilSweep = SMALLEST_SWEEP;
-
-	/** Number of counts that the current sweep has not checked yet. */
-	private int toSweep;
+	/** All counts in the order in which they are checked, and some that are removed. */
+	private final Queue<Count> toCheck = new ArrayDeque<>();
 
 	Counts(int maxCounts) {
 		this.counts = new LinkedHashMap<>(16, 0.75F, true) {
@@ -68,11 +58,13 @@ final class Counts {
 		if (count == null) {
 			count = new Count(key);
 			this.counts.put(key, count);
-			this.sweepOrder.add(count);
+			this.toCheck.add(count);
 		}
 		count.state = state;
 		count.expiresAt = now + ttl;
-		sweep(now);
+		for (int i = 0; i < CHECKED; i++) {
+			check(now);
+		}
 	}
 
 	void remove(Key key) {
@@ -82,22 +74,14 @@ final class Counts {
 		}
 	}
 
-	private void sweep(long now) {
-		this.changesUntilSweep--;
-		if (this.changesUntilSweep == 0) {
-			this.toSweep = this.sweepOrder.size();
-		}
-		for (int i = 0; i < SWEEP_STEP && this.toSweep > 0; i++) {
-			Count count = this.sweepOrder.remove();
-			if (!count.gone && count.expiresAt > now) {
-				this.sweepOrder.add(count);
+	private void check(long now) {
+		Count count = this.toCheck.poll();
+		if (count != null && !count.gone) {
+			if (count.expiresAt > now) {
+				this.toCheck.add(count);
 			}
-			else if (!count.gone) {
+			else {
 				remove(count.key);
-			}
-			this.toSweep--;
-			if (this.toSweep == 0) {
-				this.changesUntilSweep = Math.max(SMALLEST_SWEEP, size());
 			}
 		}
 	}

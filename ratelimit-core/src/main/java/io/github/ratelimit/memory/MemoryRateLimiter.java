@@ -33,18 +33,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A rate limiter that keeps its counts in the memory of this process, for tests and for a
- * single instance. Its decisions are the same as those of the store in Redis.
+ * single instance. Its decisions are the same as those of the store in Redis. It decides
+ * one request at a time.
  * <p>
- * One request is decided at a time. Counts that no longer matter are removed, a few with
- * each request, so that memory use follows the number of active identifiers and no
- * request waits long.
- * <p>
- * A count takes some hundred bytes, except with algorithms that keep entries:
- * {@code sliding-log} takes 16 to 64 bytes for each request of its longest window, or 24
- * to 96 and the text with metadata; {@code sliding-window} takes 16 to 64 bytes for each
- * sub-window in use. One identifier with a quota of 100,000 may take 6 MB. A decision
- * does not copy a log, except with metadata or after the clock was set back, so its time
- * hardly depends on the quota. A log is rewritten from time to time.
+ * Counts that no longer matter are removed, a few with each request, so that memory use
+ * follows the number of active identifiers. A count takes some hundred bytes, except with
+ * algorithms that keep entries: {@code sliding-log} takes 16 to 64 bytes for each request
+ * of its longest window, or 24 to 96 and the text with metadata; {@code sliding-window}
+ * takes 16 to 64 bytes for each sub-window in use. One identifier with a quota of 100,000
+ * may take 6 MB. A decision copies no log, except with metadata or after the clock was
+ * set back, so its time hardly depends on the quota.
  */
 public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestHistory {
 
@@ -58,31 +56,25 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 
 	private final PenaltyListener penaltyListener;
 
-	/**
-	 * Creates an empty rate limiter. The clock is {@code InstantSource.system()}, or a
-	 * fixed one in tests.
-	 */
+	/** Creates an empty rate limiter without a bound, by the given clock. */
 	public MemoryRateLimiter(InstantSource clock) {
 		this(clock, Integer.MAX_VALUE);
 	}
 
-	/**
-	 * Creates an empty rate limiter with a bounded number of counts. If there are too
-	 * many, the least recently used ones are removed, which grants their quotas again.
-	 * This bounds the memory if the policies bound the size of a count.
-	 * @param maxCounts the maximum number of counts, one for each policy and identifier,
-	 * at least 1
-	 * @throws IllegalArgumentException if the number is less than 1
-	 */
+	/** Creates an empty rate limiter of at most so many counts, at least 1. */
 	public MemoryRateLimiter(InstantSource clock, int maxCounts) {
 		this(clock, maxCounts, (block, shadow) -> {
 		});
 	}
 
 	/**
-	 * Creates an empty rate limiter as {@link #MemoryRateLimiter(InstantSource, int)}.
-	 * The denials of an identifier that lead to a {@link Penalty} are such a count as
-	 * well; blocks are not removed.
+	 * Creates an empty rate limiter with a bounded number of counts. If there are too
+	 * many, the least recently used ones are removed, which grants their quotas again.
+	 * This bounds the memory if the policies bound the size of a count.
+	 * @param clock {@code InstantSource.system()}, or a fixed one in tests
+	 * @param maxCounts the maximum number of counts, one for each policy and identifier,
+	 * and one more for denials that may lead to a {@link Penalty}, at least 1. Blocks are
+	 * not removed
 	 * @param penaltyListener is notified of penalties, while no other request is decided
 	 * @throws IllegalArgumentException if the number is less than 1
 	 */
@@ -124,12 +116,11 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 
 	@Override
 	public void cancel(Policy policy, Identifier identifier, long cost, Instant reservedAt) {
-		change(RateLimitRequest.of(Charge.of(policy, identifier).withCost(cost)), false,
-				(check) -> check.meter.cancel(cost, Meter.micros(reservedAt)));
+		change(request(policy, identifier, cost), false, (check) -> check.meter.cancel(cost, Meter.micros(reservedAt)));
 	}
 
 	/**
-	 * Changes the counts of a request, also those that do not exist if it creates them.
+	 * @param creates whether counts are changed that do not exist
 	 */
 	private void change(RateLimitRequest request, boolean creates, Consumer<Check> change) {
 		locked((now) -> {
@@ -145,11 +136,15 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 
 	@Override
 	public Reservation reserve(Policy policy, Identifier identifier, long cost) {
-		RateLimitRequest request = RateLimitRequest.of(Charge.of(policy, identifier).withCost(cost));
+		RateLimitRequest request = request(policy, identifier, cost);
 		return locked((now) -> {
 			Decision decision = decide(request, now, true);
-			return new Reservation(decision, decision.allowed() ? Instant.EPOCH.plus(now, ChronoUnit.MICROS) : null);
+			return new Reservation(decision, decision.allowed() ? MemoryBlocks.instant(now) : null);
 		});
+	}
+
+	private static RateLimitRequest request(Policy policy, Identifier identifier, long cost) {
+		return RateLimitRequest.of(Charge.of(policy, identifier).withCost(cost));
 	}
 
 	@Override
@@ -261,8 +256,6 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 			if (counts) {
 				check.meter.add(check.charge.cost(), request.metadata());
 			}
-			// A state corrected after the clock was set back is stored even if the
-			// request is denied, because otherwise it would remain invalid.
 			if (counts || (acquires && check.meter.corrected())) {
 				save(check, now);
 			}
@@ -277,8 +270,7 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	}
 
 	/**
-	 * Counts denials of an identifier that is not blocked. Returns for how long it is
-	 * now.
+	 * Counts denials of an identifier that is not blocked, and returns how long it is.
 	 */
 	private long penalize(Charge charge, Identifier identifier, long denials, long now) {
 		Policy policy = charge.policy();
