@@ -51,7 +51,7 @@ final class CachedRateLimiter extends DelegatingRateLimiter {
 		if (mayAnswer(enforced)) {
 			Decision known = this.memory.find(enforced, this.maxAge);
 			if (known != null) {
-				this.counts.count(enforced, known);
+				this.counts.count(known);
 				return known;
 			}
 			call = this.memory.new Call(enforced);

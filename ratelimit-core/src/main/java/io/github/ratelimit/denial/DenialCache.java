@@ -16,7 +16,7 @@ import io.github.ratelimit.RateLimiter;
 /**
  * Caches denials, so that clients that do not wait cost the store nothing: a denied
  * request is denied again from memory until the earliest time at which it could be
- * allowed.
+ * allowed. Safe for use by several threads.
  * <p>
  * For each denied request, the cache keeps the status of the limits for the policy,
  * identifier and cost. It answers a request if it knows all of its limits, because only
@@ -25,11 +25,10 @@ import io.github.ratelimit.RateLimiter;
  * after that the longest known time is returned. Each cost is asked about once in
  * addition, because it may be allowed. Peeks are answered from memory too, but are not
  * cached. Blocks are cached for a whole request, because the store does not return which
- * of its identifiers is blocked. Requests of policies that count denied requests always
- * reach the store. These are not cached: charges in shadow mode, denials by
- * {@linkplain io.github.ratelimit.Algorithm#countsCalls() calls}, because any of them may
- * end at any moment, and denials by limits of another policy than that of the request,
- * which a store of an application may apply.
+ * of its identifiers is blocked. Policies that count denied requests always reach the
+ * store. These are not cached: charges in shadow mode, denials by
+ * {@linkplain io.github.ratelimit.Algorithm#countsCalls() calls}, and denials by limits
+ * of another policy than that of the request, which a store of an application may apply.
  * <p>
  * Decisions from memory have only the statuses of the limits that are known to deny the
  * request, with the times that are left. As soon as quota has arrived, so that
@@ -46,12 +45,9 @@ import io.github.ratelimit.RateLimiter;
  * and blocks pass through this cache: each drops the denials that it affects, including
  * those of requests that are being decided at the same time. Other changes are noticed
  * when a denial reaches the maximum age: refunds of other processes, a server that has
- * lost its counts, a clock that was set forward, and a token bucket with a burst that
- * requests with several quotas share in other processes. The same is true of denials
- * because others were being decided, as by a store without scripts or in several slots of
- * a cluster.
- * <p>
- * Safe for use by several threads.
+ * lost its counts, a clock that was set forward, a token bucket with a burst that
+ * requests with several quotas share in other processes, and denials only because others
+ * were being decided, as by a store without scripts or in several slots of a cluster.
  */
 public final class DenialCache {
 
@@ -94,9 +90,8 @@ public final class DenialCache {
 	}
 
 	/**
-	 * Answers from memory, and asks the store about the other requests. The store may be
-	 * a rate limiter that also decides while it fails: only denials with the source
-	 * {@link Source#STORE} are cached.
+	 * Answers from memory, and asks the store about the other requests. Only denials with
+	 * the source {@link Source#STORE} are cached.
 	 */
 	public RateLimiter cache(RateLimiter store) {
 		return cache(store, (policy) -> LONGEST_AGE);

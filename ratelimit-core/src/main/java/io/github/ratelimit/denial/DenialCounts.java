@@ -9,9 +9,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
-import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LimitStatus;
-import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import org.slf4j.Logger;
@@ -19,11 +17,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Counts denials from memory for penalties. The store is told later, one number for each
- * policy and identifier: a call for each denial would be the load that the cache keeps
- * from the store. What the store has not been told when this process ends, or could not
- * be told, is lost.
- * <p>
- * Safe for use by several threads.
+ * policy and identifier, because a call for each denial would be the load that the cache
+ * keeps from it. Safe for use by several threads.
  */
 final class DenialCounts {
 
@@ -53,31 +48,24 @@ final class DenialCounts {
 	}
 
 	/**
-	 * Counts a denial from memory. It is not known which identifier is blocked, so none
-	 * is counted if one of them is.
+	 * Counts a denial from memory, once for each policy and identifier. It is not known
+	 * which identifier is blocked, so none is counted if one of them is.
 	 */
-	void count(List<Charge> charges, Decision denied) {
-		for (int c = 0; c < charges.size() && denied.blockedFor() == null; c++) {
-			Policy policy = charges.get(c).policy();
-			if (policy.penalty() != null) {
-				charges.get(c)
-					.identifiers()
-					.stream()
-					.filter((identifier) -> denied.statuses()
-						.stream()
-						.anyMatch((status) -> isDenial(status, policy, identifier)))
-					.forEach((identifier) -> count(policy, identifier));
+	void count(Decision denied) {
+		Charge last = null;
+		for (int i = 0; i < denied.statuses().size() && denied.blockedFor() == null; i++) {
+			LimitStatus status = denied.statuses().get(i);
+			if (status.policy().penalty() != null && status.violated() && status.retryAfter() != null) {
+				Charge one = Charge.of(status.policy(), status.identifier());
+				if (!one.equals(last)) {
+					count(one);
+				}
+				last = one;
 			}
 		}
 	}
 
-	private static boolean isDenial(LimitStatus status, Policy policy, Identifier identifier) {
-		return status.violated() && status.retryAfter() != null && status.identifier().equals(identifier)
-				&& status.policy().equals(policy);
-	}
-
-	private void count(Policy policy, Identifier identifier) {
-		Charge one = Charge.of(policy, identifier);
+	private void count(Charge one) {
 		if (this.denials.size() < MOST || this.denials.containsKey(one)) {
 			this.denials.merge(one, 1L, Long::sum);
 			if (!this.scheduled.get() && this.scheduled.compareAndSet(false, true)) {

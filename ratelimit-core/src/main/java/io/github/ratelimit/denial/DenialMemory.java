@@ -17,20 +17,17 @@ import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Decision.Source;
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The known denials.
+ * The known denials. Safe for use by several threads.
  * <p>
  * Every use and refund of a count increases its stamp. A store decides at an unknown time
  * between call and answer, so a denial is valid only while the stamps are those from
  * before the call. Counts share stamps: at worst a denial is forgotten too early. Denials
  * by calls are never kept, because a call may end at any moment.
- * <p>
- * Safe for use by several threads.
  */
 final class DenialMemory {
 
@@ -71,10 +68,7 @@ final class DenialMemory {
 		return Caffeine.newBuilder().executor(Runnable::run).maximumSize(size);
 	}
 
-	/**
-	 * Denies a request if the store is known to. The retry-after may be too short if the
-	 * store was asked too often.
-	 */
+	/** Denies a request if the store is known to, with the longest time that is known. */
 	@Nullable Decision find(List<Charge> charges, Function<Policy, Duration> maxAges) {
 		long now = this.nanos.getAsLong();
 		Block block = block(charges, now);
@@ -99,8 +93,7 @@ final class DenialMemory {
 				}
 			}
 		}
-		boolean denied = block != null || !violated.isEmpty();
-		if (!denied) {
+		if (block == null && violated.isEmpty()) {
 			return null;
 		}
 		Object asked = (block != null) ? charges : Key.ofAny(violated.get(0));
@@ -185,7 +178,7 @@ final class DenialMemory {
 		 * have denied says nothing about those of the request.
 		 */
 		void denied(Decision decision) {
-			boolean blocked = decision.blockedFor() != null;
+			Duration blocked = decision.blockedFor();
 			int at = 0;
 			for (Charge charge : this.charges) {
 				Policy policy = charge.policy();
@@ -199,12 +192,12 @@ final class DenialMemory {
 					if (!policy.algorithm().countsCalls()
 							&& violated.stream().allMatch((status) -> status.policy().equals(policy))) {
 						DenialMemory.this.verdicts.put(new Key(policy.name(), identifier, charge.cost()),
-								new Verdict(policy, violated, blocked, this.since, stamp));
+								new Verdict(policy, violated, blocked != null, this.since, stamp));
 					}
 				}
 			}
-			if (decision.blockedFor() != null) {
-				DenialMemory.this.blocks.put(this.charges, new Block(decision.blockedFor(), this.since, this.changes));
+			if (blocked != null) {
+				DenialMemory.this.blocks.put(this.charges, new Block(blocked, this.since, this.changes));
 			}
 		}
 
@@ -235,8 +228,7 @@ final class DenialMemory {
 	}
 
 	/**
-	 * What the store has said of one policy, identifier and cost when it denied a
-	 * request.
+	 * What a denial by the store says of one policy, identifier and cost.
 	 *
 	 * @param policy the policy; a verdict does not apply to other quotas
 	 * @param violated the limits of the identifier that denied the request; empty if only
@@ -265,21 +257,18 @@ final class DenialMemory {
 				Duration wait = status.retryAfter();
 				long retryAfter = (wait != null) ? microsLeft(wait, passed) : NEVER;
 				long resetAfter = microsLeft(status.resetAfter(), passed);
-				if (retryAfter != 0 && resetAfter == 0 && !status.resetAfter().isZero()) {
-					return null;
-				}
 				if (retryAfter != 0) {
-					Limit limit = status.limit();
-					left.add(LimitStatus.ofMicros(this.policy, status.identifier(), limit, status.remaining(),
+					if (resetAfter == 0 && !status.resetAfter().isZero()) {
+						return null;
+					}
+					left.add(LimitStatus.ofMicros(this.policy, status.identifier(), status.limit(), status.remaining(),
 							resetAfter, retryAfter, true));
 				}
 			}
 			return left;
 		}
 
-		/**
-		 * Returns what is left of a time, rounded up to microseconds; 0 if nothing is.
-		 */
+		/** Returns what is left of a time, rounded up to microseconds. */
 		static long microsLeft(Duration time, long passed) {
 			return (Math.max(0, TimeUnit.NANOSECONDS.convert(time) - passed) + 999) / 1000;
 		}

@@ -142,7 +142,7 @@ class DenialCountsTests extends DenialCacheFixture {
 		});
 		acquire(this.limiter, LOGIN, 2);
 		for (int i = 0; i < 2; i++) {
-			untold.count(List.of(Charge.of(LOGIN, ALICE)), this.memory.tryAcquire(RateLimitRequest.of(LOGIN, ALICE)));
+			untold.count(this.memory.tryAcquire(RateLimitRequest.of(LOGIN, ALICE)));
 		}
 		tell();
 		assertThat(this.store.denials).containsExactly(List.of(new Charge(LOGIN, List.of(ALICE), 2)));
@@ -155,7 +155,7 @@ class DenialCountsTests extends DenialCacheFixture {
 		for (int i = 0; i < 10_001; i++) {
 			Charge charge = Charge.of(LOGIN, Identifier.user("user" + i));
 			this.memory.charge(RateLimitRequest.of(charge.withCost(2)));
-			untold.count(List.of(charge), this.memory.tryAcquire(RateLimitRequest.of(charge)));
+			untold.count(this.memory.tryAcquire(RateLimitRequest.of(charge)));
 		}
 		tell();
 		assertThat(this.store.denials.stream().mapToInt(List::size).sum()).isEqualTo(10_000);
