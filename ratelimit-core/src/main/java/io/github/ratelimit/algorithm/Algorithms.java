@@ -3,7 +3,6 @@ package io.github.ratelimit.algorithm;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Collectors;
 
 import io.github.ratelimit.Algorithm;
 
@@ -28,21 +27,10 @@ public final class Algorithms {
 	}
 
 	/**
-	 * Returns an algorithm by name, with default options.
+	 * Returns an algorithm by name, with default options; empty if there is none.
 	 * @param name the name, such as {@code fixed-window}, or the alias
 	 * {@code sliding-tail} for {@code sliding-window-counter} or {@code gcra} for
 	 * {@code leaky-bucket}
-	 * @throws IllegalArgumentException if there is no algorithm of that name; the message
-	 * lists the names
-	 */
-	public static Algorithm named(String name) {
-		return find(name).orElseThrow(() -> new IllegalArgumentException("Invalid algorithm (%s): must be one of %s."
-			.formatted(name, ALL.stream().map(Algorithm::name).collect(Collectors.joining(", ")))));
-	}
-
-	/**
-	 * Returns an algorithm as {@link #named(String)}; empty if there is none of that
-	 * name.
 	 */
 	public static Optional<Algorithm> find(String name) {
 		String known = ALIASES.getOrDefault(name, name);

@@ -1,14 +1,14 @@
 package io.github.ratelimit.algorithm;
 
 import java.time.Duration;
+import java.util.List;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
+import io.github.ratelimit.test.RateLimiterContract;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -19,28 +19,15 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  */
 class AlgorithmsTests {
 
-	@ParameterizedTest
-	@MethodSource("io.github.ratelimit.test.RateLimiterContract#algorithms")
-	void algorithmIsFoundByItsName(Algorithm algorithm) {
-		assertThat(Algorithms.named(algorithm.name())).isEqualTo(algorithm);
-		assertThat(Algorithms.all()).contains(algorithm);
-	}
-
-	@ParameterizedTest
-	@CsvSource({ "sliding-tail, sliding-window-counter", "gcra, leaky-bucket" })
-	void algorithmIsFoundByItsAlias(String alias, String name) {
-		assertThat(Algorithms.named(alias).name()).isEqualTo(name);
-		assertThat(Algorithms.find(alias)).contains(Algorithms.named(name));
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "", "Fixed-Window", "fixed_window", "sliding" })
-	void unknownNameIsRefused(String name) {
-		assertThat(Algorithms.find(name)).isEmpty();
-		assertThatIllegalArgumentException().isThrownBy(() -> Algorithms.named(name))
-			.withMessage("Invalid algorithm (" + name
-					+ "): must be one of fixed-window, first-request-window, sliding-log, sliding-window, "
-					+ "sliding-window-counter, leaky-bucket, token-bucket.");
+	@Test
+	void algorithmIsFoundByItsNameOrAlias() {
+		assertThat(Algorithms.all()).containsExactlyElementsOf(RateLimiterContract.algorithms().toList())
+			.allSatisfy((algorithm) -> assertThat(Algorithms.find(algorithm.name())).contains(algorithm));
+		assertThat(Algorithms.find("sliding-tail")).contains(new SlidingWindowCounter());
+		assertThat(Algorithms.find("gcra")).contains(new LeakyBucket());
+		for (String name : List.of("", "Fixed-Window", "fixed_window", "sliding")) {
+			assertThat(Algorithms.find(name)).isEmpty();
+		}
 	}
 
 	@ParameterizedTest

@@ -15,7 +15,9 @@ import io.github.ratelimit.Meter;
 import io.github.ratelimit.MeterState;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.Algorithms;
+import io.github.ratelimit.algorithm.LeakyBucket;
 import io.github.ratelimit.algorithm.SlidingWindow;
+import io.github.ratelimit.algorithm.TokenBucket;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.RefreshPoliciesEvent;
 import io.github.ratelimit.spring.StartFailure;
@@ -77,8 +79,8 @@ class NamedAlgorithmsTests {
 
 	@Test
 	void algorithmOfTheLibraryWins() {
-		assertAlgorithm("token-bucket", Algorithms.named("token-bucket"));
-		assertAlgorithm("gcra", Algorithms.named("leaky-bucket"));
+		assertAlgorithm("token-bucket", new TokenBucket());
+		assertAlgorithm("gcra", new LeakyBucket());
 	}
 
 	/** Where algorithms need no scripts. */
