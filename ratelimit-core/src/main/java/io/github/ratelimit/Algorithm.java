@@ -10,11 +10,8 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * An algorithm is three files: a record that implements this interface and holds the
  * options, a {@link Meter} in plain Java, and the same algorithm as a script
- * {@code <script>.lua} for Redis, in the package of the record. See
- * {@code io.github.ratelimit.algorithm} for examples.
- * <p>
- * Implementations are values: immutable, safe for use by several threads, and equal when
- * their options are equal.
+ * {@code <script>.lua} for Redis, in the package of the record. Implementations are
+ * values: immutable, safe for use by several threads, and equal when their options are.
  */
 public interface Algorithm {
 
@@ -31,18 +28,12 @@ public interface Algorithm {
 	 */
 	String code();
 
-	/**
-	 * Returns the name of the script without {@code .lua}; by default the
-	 * {@link #name()}.
-	 */
+	/** Returns the name of the script without {@code .lua}; by default the name. */
 	default String script() {
 		return name();
 	}
 
-	/**
-	 * Returns the largest quota that can be counted exactly, at most
-	 * {@link Limit#MAX_QUOTA}.
-	 */
+	/** Returns the largest quota that can be counted exactly. */
 	default long maxQuota() {
 		return Limit.MAX_QUOTA;
 	}
@@ -84,28 +75,22 @@ public interface Algorithm {
 	}
 
 	/**
-	 * Returns the arguments of the script for one limit, besides the quota. They are sent
-	 * with each request.
+	 * Returns the arguments of the script for one limit, besides the quota, which are
+	 * sent with each request; by default none.
 	 * @param limit one of the limits
 	 * @param nowMicros the time by the clock of this process, in microseconds since the
 	 * epoch
-	 * @return a number for each argument of the script, or none for a limit that needs
-	 * none; by default none
 	 */
 	default long[] arguments(Limit limit, long nowMicros) {
 		return new long[0];
 	}
 
-	/**
-	 * Returns whether meters implement {@link Meter#entries}; by default {@code false}.
-	 */
+	/** Returns whether meters implement {@link Meter#entries}; by default not. */
 	default boolean keepsEntries() {
 		return false;
 	}
 
-	/**
-	 * Returns whether meters implement {@link Meter#series}; by default {@code false}.
-	 */
+	/** Returns whether meters implement {@link Meter#series}; by default not. */
 	default boolean keepsWindows() {
 		return false;
 	}
@@ -124,8 +109,8 @@ public interface Algorithm {
 	/**
 	 * Returns whether requests are calls that count only until they have ended, when they
 	 * are refunded; by default {@code false}. Each then needs a
-	 * {@linkplain RateLimitRequest#call() number}. Because any of them may end at any
-	 * moment, denials are not remembered, and policies cannot count denied requests.
+	 * {@linkplain RateLimitRequest#call() number}. Because any may end at any moment,
+	 * denials are not remembered, and policies cannot count denied requests.
 	 */
 	default boolean countsCalls() {
 		return false;

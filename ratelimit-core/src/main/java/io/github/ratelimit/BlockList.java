@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * {@link Penalty} has made. Requests of a blocked identifier are denied regardless of
  * their limits. Blocks are checked together with the limits, without another round trip.
  * <p>
+ * After a {@link StoreException}, the change may or may not have been made.
  * Implementations must be safe for use by several threads.
  */
 public interface BlockList {
@@ -28,8 +29,7 @@ public interface BlockList {
 	 * {@link #MAX_REASON_LENGTH} characters
 	 * @throws IllegalArgumentException if the time, the reason or the name of the policy
 	 * is invalid
-	 * @throws StoreException if the store did not answer; the identifier may or may not
-	 * be blocked
+	 * @throws StoreException if the store did not answer
 	 */
 	Block block(Identifier identifier, @Nullable String policy, Duration time, String reason);
 
@@ -39,8 +39,7 @@ public interface BlockList {
 	 * wait. A block or pause of the same identifier and policy that ends later stays.
 	 * @param time how long to deny, from 1 ms to {@link Limit#MAX_WINDOW}
 	 * @throws IllegalArgumentException if the time or the name of the policy is invalid
-	 * @throws StoreException if the store did not answer; the identifier may or may not
-	 * be denied
+	 * @throws StoreException if the store did not answer
 	 */
 	void pause(Identifier identifier, String policy, Duration time);
 
@@ -50,8 +49,7 @@ public interface BlockList {
 	 * policies
 	 * @return whether there was such a block
 	 * @throws IllegalArgumentException if the name of the policy is invalid
-	 * @throws StoreException if the store did not answer; the identifier may or may not
-	 * be blocked
+	 * @throws StoreException if the store did not answer
 	 */
 	boolean unblock(Identifier identifier, @Nullable String policy);
 
@@ -70,7 +68,7 @@ public interface BlockList {
 	}
 
 	/**
-	 * Refuses an invalid name of a policy, which may be {@code null} for all policies.
+	 * Refuses an invalid name of a policy; {@code null} stands for all policies.
 	 * @throws IllegalArgumentException if the name is invalid
 	 */
 	static void requireValid(@Nullable String policy) {

@@ -3,10 +3,9 @@ package io.github.ratelimit;
 import java.util.List;
 
 /**
- * What a request uses of one policy: the identifiers to count, and the cost.
- * <p>
- * Each identifier has its own count, and all of them are checked. A value; safe for use
- * by several threads.
+ * What a request uses of one policy: the identifiers to count, and the cost. Each
+ * identifier has its own count, and all of them are checked. A value; safe for use by
+ * several threads.
  *
  * @param policy the policy
  * @param identifiers at least one identifier, without duplicates

@@ -12,12 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The answer to one request: allowed or denied, with a status for each policy, identifier
- * and limit that was checked.
- * <p>
- * Charges in shadow mode do not affect it. {@link #shadows()} has a separate decision for
- * each of them.
- * <p>
- * A value; safe for use by several threads.
+ * and limit that was checked. Charges in shadow mode do not affect it; {@link #shadows()}
+ * has a separate decision for each. A value; safe for use by several threads.
  *
  * @param allowed whether the request is allowed
  * @param statuses one status for each policy, identifier and limit, in the order of the
@@ -38,9 +34,7 @@ public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Du
 		/** The counts in the store. */
 		STORE,
 
-		/**
-		 * No counts: the store failed, and the policies allow requests while it fails.
-		 */
+		/** No counts: the store failed, and the policies allow requests then. */
 		NONE,
 
 		/**

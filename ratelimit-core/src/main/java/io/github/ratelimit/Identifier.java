@@ -6,12 +6,11 @@ import java.util.stream.Collectors;
 
 /**
  * Who is limited: a type and a value, such as {@code ip:203.0.113.7} or {@code user:42}.
- * <p>
- * The value may be any text of any length. Identifiers with different types or values are
- * never counted together. Immutable; safe for use by several threads.
+ * Identifiers with different types or values are never counted together. A value; safe
+ * for use by several threads.
  *
  * @param type the kind of identifier, not empty
- * @param value the value; may be empty
+ * @param value any text of any length; may be empty
  */
 public record Identifier(String type, String value) {
 
@@ -39,9 +38,8 @@ public record Identifier(String type, String value) {
 	}
 
 	/**
-	 * Combines identifiers into one with its own count, such as a user at an address: the
-	 * type is {@code ip+user}, and the value contains both. Different identifiers make
-	 * different combinations, whatever characters they contain.
+	 * Combines identifiers into one with its own count, such as a user at an address, of
+	 * type {@code ip+user}. Different identifiers make different combinations.
 	 * @param identifiers at least one identifier; a single one is returned as it is
 	 */
 	public static Identifier combine(List<Identifier> identifiers) {

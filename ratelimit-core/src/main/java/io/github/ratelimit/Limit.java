@@ -1,14 +1,14 @@
 package io.github.ratelimit;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A quota per window, such as 120 per minute.
- * <p>
- * The text form is {@code quota/window}: {@code 10/s}, {@code 120/m}, {@code 100/15m},
- * {@code 10/500ms}, {@code 1000/d}. A value; safe for use by several threads.
+ * A quota per window. The text form is {@code quota/window}: {@code 10/s}, {@code 120/m},
+ * {@code 100/15m}, {@code 10/500ms}, {@code 1000/d}. A value; safe for use by several
+ * threads.
  *
  * @param quota the cost that may be used in a window, from 0 (nothing is ever allowed) to
  * {@link #MAX_QUOTA}
@@ -25,6 +25,10 @@ public record Limit(long quota, Duration window) {
 
 	/** Longest window: ten years of 365 days. */
 	public static final Duration MAX_WINDOW = Duration.ofDays(3650);
+
+	private static final List<String> UNITS = List.of("d", "h", "m", "s", "ms");
+
+	private static final long[] UNIT_MILLIS = { 86_400_000, 3_600_000, 60_000, 1000, 1 };
 
 	private static final Pattern TEXT = Pattern.compile("(\\d{1,19})/(\\d{0,19})(ms|s|m|h|d)");
 
@@ -65,7 +69,8 @@ public record Limit(long quota, Duration window) {
 		try {
 			long quota = Long.parseLong(matcher.group(1));
 			long number = matcher.group(2).isEmpty() ? 1 : Long.parseLong(matcher.group(2));
-			return new Limit(quota, window(number, matcher.group(3)));
+			long unit = UNIT_MILLIS[UNITS.indexOf(matcher.group(3))];
+			return new Limit(quota, Duration.ofMillis(unit).multipliedBy(number));
 		}
 		catch (IllegalArgumentException | ArithmeticException ex) {
 			throw new IllegalArgumentException("Invalid limit (%s): %s".formatted(text,
@@ -75,42 +80,19 @@ public record Limit(long quota, Duration window) {
 		}
 	}
 
-	private static Duration window(long number, String unit) {
-		return switch (unit) {
-			case "ms" -> Duration.ofMillis(number);
-			case "s" -> Duration.ofSeconds(number);
-			case "m" -> Duration.ofMinutes(number);
-			case "h" -> Duration.ofHours(number);
-			default -> Duration.ofDays(number);
-		};
-	}
-
 	/** Returns the length of the window in microseconds, a multiple of 1000. */
 	public long windowMicros() {
 		return this.window.toSeconds() * 1_000_000 + this.window.getNano() / 1000;
 	}
 
-	/**
-	 * Returns the part after the slash in the text form: {@code m}, {@code 15m},
-	 * {@code 500ms}.
-	 */
+	/** Returns the part after the slash in the text form, such as {@code 15m}. */
 	public String windowText() {
-		long millis = this.window.toMillis();
-		if (millis % 1000 != 0) {
-			return text(millis, "ms");
+		int unit = 0;
+		while (this.window.toMillis() % UNIT_MILLIS[unit] != 0) {
+			unit++;
 		}
-		long seconds = millis / 1000;
-		if (seconds % 60 != 0) {
-			return text(seconds, "s");
-		}
-		if (seconds % 3600 != 0) {
-			return text(seconds / 60, "m");
-		}
-		return (seconds % 86_400 != 0) ? text(seconds / 3600, "h") : text(seconds / 86_400, "d");
-	}
-
-	private static String text(long number, String unit) {
-		return (number == 1) ? unit : number + unit;
+		long number = this.window.toMillis() / UNIT_MILLIS[unit];
+		return ((number == 1) ? "" : number) + UNITS.get(unit);
 	}
 
 	/** Returns the text form, which {@link #parse(String)} accepts. */

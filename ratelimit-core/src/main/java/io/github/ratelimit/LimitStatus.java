@@ -5,9 +5,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The status of one limit for one identifier after a decision.
- * <p>
- * Times are exact to the microsecond. A value; safe for use by several threads.
+ * The status of one limit for one identifier after a decision. Times are exact to the
+ * microsecond. A value; safe for use by several threads.
  *
  * @param policy the policy that the limit belongs to
  * @param identifier the identifier that was counted

@@ -4,9 +4,8 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * The state of one policy and identifier at one time, and how it changes, in plain Java.
- * The store in memory decides with it, and tests compare the script of the algorithm with
- * it.
+ * The state of one policy and identifier at one time, and how it changes. The store in
+ * memory decides with it, and tests compare the script of the algorithm with it.
  * <p>
  * Limits are given by their index in the policy. All times are in microseconds. Not safe
  * for use by several threads.
@@ -68,9 +67,8 @@ public interface Meter {
 	void refund(long cost);
 
 	/**
-	 * Refunds a cost that was used at a known time. Nothing is refunded to a limit whose
-	 * current window does not contain that time, so a late call cannot lower the count of
-	 * a later window.
+	 * Refunds a cost that was used at a known time, but nothing to a limit whose current
+	 * window does not contain that time.
 	 * @param since when the cost was used, in microseconds since the epoch
 	 * @throws UnsupportedOperationException unless the algorithm
 	 * {@linkplain Algorithm#supportsLeases() supports leases}
@@ -83,10 +81,8 @@ public interface Meter {
 	long remaining(int limit);
 
 	/**
-	 * Returns whether the stored state was invalid at the current time and with the
-	 * current options, for example because the clock was set back, and has been
-	 * corrected. Such a state is stored even if the request is denied, because otherwise
-	 * it would remain invalid.
+	 * Returns whether the stored state was invalid, for example because the clock was set
+	 * back, and has been corrected. It is then stored even if the request is denied.
 	 */
 	boolean corrected();
 

@@ -1,12 +1,10 @@
 package io.github.ratelimit;
 
 /**
- * The stored state of one policy and identifier: numbers, and for some algorithms text.
- * <p>
- * Only the meter that is created from a state may change its numbers. The array may have
- * unused room at its end.
+ * The stored state of one policy and identifier. Only the meter that is created from it
+ * may change its numbers.
  *
- * @param numbers the numbers, whose meaning depends on the algorithm
+ * @param numbers what the algorithm keeps; there may be unused room at the end
  * @param text all texts, concatenated; empty if there are none
  */
 public record MeterState(long[] numbers, String text) {

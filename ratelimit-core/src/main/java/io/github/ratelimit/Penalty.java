@@ -17,16 +17,13 @@ import java.time.Duration;
  * <b>Bound.</b> Denials are counted in windows that begin with the first of them, so of
  * what the store has counted, fewer than {@code after} denials within {@code within}
  * never lead to a block, and {@code 2 * after - 1} always do. Denials from memory
- * ({@link io.github.ratelimit.denial.DenialCache}) are told to the store up to a second
- * later, and count at that time. What a process has not told when it ends, and what the
- * store does not take because it fails or is full, does not count.
+ * ({@link io.github.ratelimit.denial.DenialCache}) count up to a second later, and not at
+ * all if the process ends before, or the store fails or is full.
  * <p>
  * <b>Blocks.</b> A penalty is an ordinary {@link Block} of the identifier in the policy,
  * which {@link BlockList} lists and ends. Ending it changes nothing else: the next
  * penalty lasts twice as long. {@link RateLimiter#reset} forgets former denials and
- * penalties as well, but ends no block.
- * <p>
- * A value; safe for use by several threads.
+ * penalties as well, but ends no block. A value; safe for use by several threads.
  *
  * @param after how many denials lead to a block, from 1 to {@link #MAX_DENIALS}
  * @param within the time in which they are counted, in whole milliseconds, from 1 ms to

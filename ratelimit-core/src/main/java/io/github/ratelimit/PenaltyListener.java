@@ -2,9 +2,7 @@ package io.github.ratelimit;
 
 /**
  * Is notified of each {@link Penalty} that an identifier got, by the process whose
- * request led to it.
- * <p>
- * Implementations must be safe for use by several threads, and must not block.
+ * request led to it. Must be safe for use by several threads, and must not block.
  */
 @FunctionalInterface
 public interface PenaltyListener {

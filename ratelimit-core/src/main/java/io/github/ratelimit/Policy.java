@@ -9,8 +9,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A named set of limits that are enforced together, all of them at once, with one
- * algorithm.
+ * A named set of limits that are enforced together, with one algorithm.
  * <p>
  * Counts belong to the name, the algorithm and the windows: a changed quota takes effect
  * on the next request, a changed algorithm or window starts a fresh count. A value; safe
@@ -45,10 +44,9 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 
 	/**
 	 * Creates a policy.
-	 * @throws IllegalArgumentException if the name is invalid, there is no limit or too
-	 * many, two limits have the same window, or the algorithm does not support one of
-	 * them, denied requests or the lease; or if the lease is out of range, or combined
-	 * with denied requests that count
+	 * @throws IllegalArgumentException if a value is out of range, two limits have the
+	 * same window, the algorithm does not support a limit, denied requests or the lease,
+	 * or a lease is combined with denied requests that count
 	 */
 	public Policy {
 		requireName(name);
@@ -118,14 +116,12 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 		this(name, algorithm, limits, countDenied, null, null);
 	}
 
-	/** Creates a policy that does not count denied requests. */
+	/** Creates a policy without options. */
 	public Policy(String name, Algorithm algorithm, List<Limit> limits) {
 		this(name, algorithm, limits, false);
 	}
 
-	/**
-	 * Creates a policy: {@code Policy.of("api", new SlidingLog(), Limit.parse("10/s"))}.
-	 */
+	/** Creates a policy that does not count denied requests. */
 	public static Policy of(String name, Algorithm algorithm, Limit... limits) {
 		return new Policy(name, algorithm, List.of(limits));
 	}
@@ -162,9 +158,8 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 	}
 
 	/**
-	 * Returns the form of the stored state, such as {@code fw-s-m-h}. It depends on the
-	 * algorithm and the windows, not on the quotas. Policies of the same name share their
-	 * counts if it is the same.
+	 * Returns the form of the stored state, of the algorithm and the windows, such as
+	 * {@code fw-s-m-h}. Policies of the same name and form share their counts.
 	 */
 	public String stateForm() {
 		StringBuilder form = new StringBuilder(this.algorithm.code());

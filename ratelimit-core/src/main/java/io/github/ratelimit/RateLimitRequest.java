@@ -5,9 +5,7 @@ import java.util.regex.Pattern;
 
 /**
  * A request to be decided at once, all or nothing: one or more policies, each with the
- * identifiers to count and its cost.
- * <p>
- * A value; safe for use by several threads.
+ * identifiers to count and its cost. A value; safe for use by several threads.
  *
  * @param charges at least one charge, each of a different policy
  * @param metadata text to keep with the request if the algorithm of a policy keeps
@@ -37,9 +35,8 @@ public record RateLimitRequest(List<Charge> charges, String metadata, long call)
 
 	/**
 	 * Creates a request.
-	 * @throws IllegalArgumentException if there is no charge, two charges have policies
-	 * of the same name, there are too many limits to check, the metadata is too long, or
-	 * the number of the call is out of range
+	 * @throws IllegalArgumentException if there is no charge, two policies have the same
+	 * name, there are too many limits to check, or a value is out of range
 	 */
 	public RateLimitRequest {
 		charges = List.copyOf(charges);
@@ -117,18 +114,12 @@ public record RateLimitRequest(List<Charge> charges, String metadata, long call)
 		return this.charges.stream().filter((charge) -> charge.shadow() == shadow).toList();
 	}
 
-	/**
-	 * Returns the same request with metadata of at most {@link #MAX_METADATA_LENGTH}
-	 * characters.
-	 */
+	/** Returns the same request with other metadata. */
 	public RateLimitRequest withMetadata(String metadata) {
 		return new RateLimitRequest(this.charges, metadata, this.call);
 	}
 
-	/**
-	 * Returns the same request as an identified call: a number from 0 to
-	 * {@link #MAX_CALL}, which should be random.
-	 */
+	/** Returns the same request as the call with a number, which should be random. */
 	public RateLimitRequest withCall(long call) {
 		return new RateLimitRequest(this.charges, this.metadata, call);
 	}
@@ -139,8 +130,7 @@ public record RateLimitRequest(List<Charge> charges, String metadata, long call)
 	}
 
 	/**
-	 * Returns the same request, with each cost reduced to the largest that its policy can
-	 * ever allow. Rate limiters use it for charges.
+	 * Returns the same request, with each cost at most what its policy can ever allow.
 	 */
 	public RateLimitRequest withPossibleCosts() {
 		return withCharges(this.charges.stream()

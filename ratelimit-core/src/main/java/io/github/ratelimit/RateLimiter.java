@@ -11,6 +11,8 @@ import java.util.List;
  * shadow mode} are decided in the same call, each separately, and never deny. No method
  * waits for quota to arrive. Implementations must be safe for use by several threads.
  * <p>
+ * After a {@link StoreException}, the change may or may not have been made.
+ * <p>
  * <b>What is given back was added.</b> A refund or cancellation takes away at most what
  * it undoes has added. The caller's part is to refund only what was allowed, where it was
  * counted, once, and no more than its cost. A denied request must not be refunded, even
@@ -26,14 +28,12 @@ public interface RateLimiter {
 	 * Uses the cost of the request if every limit allows it, and nothing otherwise.
 	 * @param request the request; it is allowed if all charges are in shadow mode
 	 * @return the decision, with the status of every limit afterwards
-	 * @throws StoreException if the store did not answer; the cost may or may not have
-	 * been used
+	 * @throws StoreException if the store did not answer
 	 */
 	Decision tryAcquire(RateLimitRequest request);
 
 	/**
-	 * Returns the decision that {@link #tryAcquire} would make now. Nothing is used or
-	 * written.
+	 * Returns the decision that {@link #tryAcquire} would make now, and changes nothing.
 	 * @throws StoreException if the store did not answer
 	 */
 	Decision peek(RateLimitRequest request);
@@ -46,8 +46,7 @@ public interface RateLimiter {
 	 * was earlier, later requests may be admitted sooner than the bound of the algorithm
 	 * allows. Algorithms that {@linkplain Algorithm#countsCalls() count calls} instead
 	 * remove the call with the number of the request, whenever it began.
-	 * @throws StoreException if the store did not answer; the cost may or may not have
-	 * been refunded
+	 * @throws StoreException if the store did not answer
 	 */
 	void refund(RateLimitRequest request);
 
@@ -57,14 +56,13 @@ public interface RateLimiter {
 	 * <p>
 	 * A cost is reduced to the largest that a limit of the policy can ever allow. The
 	 * cost beyond the quota is counted too, so that refunding it does not admit more
-	 * requests. Algorithms with windows count all of it; {@code sliding-log} and
-	 * {@code sliding-window} count at most the largest quota of the policy in addition,
-	 * and buckets at most their size. The cost beyond that is dropped or replaces the
-	 * oldest entries, and refunding it admits as much more. Algorithms that
+	 * requests: all of it by algorithms with windows, at most the largest quota of the
+	 * policy by {@code sliding-log} and {@code sliding-window}, and by buckets at most
+	 * their size. The cost beyond that is dropped or replaces the oldest entries, and
+	 * refunding it admits as much more. Algorithms that
 	 * {@linkplain Algorithm#countsCalls() count calls} renew the call with the number of
 	 * the request, or enter it again if it was lost.
-	 * @throws StoreException if the store did not answer; the cost may or may not have
-	 * been used
+	 * @throws StoreException if the store did not answer
 	 */
 	void charge(RateLimitRequest request);
 
@@ -98,20 +96,17 @@ public interface RateLimiter {
 	 * the cost must not be refunded.
 	 * @param cost the cost to refund, at least 1; never more in total than was reserved
 	 * @param reservedAt the {@linkplain Reservation#at() time} of the reservation
-	 * @throws StoreException if the store did not answer; the cost may or may not have
-	 * been refunded
+	 * @throws StoreException if the store did not answer
 	 */
 	default void cancel(Policy policy, Identifier identifier, long cost, Instant reservedAt) {
 	}
 
 	/**
-	 * Counts denials for the {@link Penalty} of their policies, which this rate limiter
-	 * was not asked for because something before it knew the answer, such as a cache. May
-	 * block the identifiers; for charges in shadow mode this is only reported. By
-	 * default, this does nothing.
+	 * Counts denials for the {@link Penalty} of their policies that something before this
+	 * rate limiter decided, such as a cache. May block the identifiers; for charges in
+	 * shadow mode this is only reported. By default, this does nothing.
 	 * @param denials charges whose cost is the number of denials
-	 * @throws StoreException if the store did not answer; the denials may or may not have
-	 * been counted
+	 * @throws StoreException if the store did not answer
 	 */
 	default void countDenials(List<Charge> denials) {
 	}
@@ -142,10 +137,7 @@ public interface RateLimiter {
 		return tryAcquire(RateLimitRequest.of(policy, identifier));
 	}
 
-	/**
-	 * Uses a cost of 0 or more, as {@link #tryAcquire(RateLimitRequest)}; 0 checks the
-	 * limits without using them.
-	 */
+	/** Uses a cost of 0 or more, as {@link #tryAcquire(RateLimitRequest)}. */
 	default Decision tryAcquire(Policy policy, Identifier identifier, long cost) {
 		return tryAcquire(RateLimitRequest.of(Charge.of(policy, identifier).withCost(cost)));
 	}

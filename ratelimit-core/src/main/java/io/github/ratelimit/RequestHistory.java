@@ -7,9 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads back the past requests of an identifier. What is kept depends on the algorithm of
- * the policy.
- * <p>
- * Implementations must be safe for use by several threads.
+ * the policy. Implementations must be safe for use by several threads.
  */
 public interface RequestHistory {
 
@@ -55,8 +53,7 @@ public interface RequestHistory {
 	List<WindowCount> series(Policy policy, Identifier identifier);
 
 	/**
-	 * Refuses a policy whose algorithm does not keep requests, and pages that are too
-	 * large.
+	 * Refuses a policy whose algorithm does not keep requests, and pages out of range.
 	 * @throws IllegalArgumentException if it is so
 	 */
 	static void requireEntries(Policy policy, int most) {

@@ -5,9 +5,8 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer to a {@linkplain RateLimiter#reserve reservation}.
- * <p>
- * A value; safe for use by several threads.
+ * The answer to a {@linkplain RateLimiter#reserve reservation}. A value; safe for use by
+ * several threads.
  *
  * @param decision whether the cost was used, with the status of every limit afterwards
  * @param at when it was used, by the clock of the store, to the microsecond; {@code null}

@@ -10,14 +10,9 @@ public class StoreException extends RuntimeException {
 	@Serial
 	private static final long serialVersionUID = 1L;
 
-	/** What failed where; empty if the innermost cause says it. */
 	private final String place;
 
-	/**
-	 * Creates an exception.
-	 * @param message what was asked of the store
-	 * @param cause what went wrong
-	 */
+	/** Creates an exception whose innermost cause says what failed where. */
 	public StoreException(String message, Throwable cause) {
 		this(message, cause, "");
 	}

@@ -20,12 +20,11 @@ import static java.time.Instant.EPOCH;
 
 /**
  * Counts in windows that are aligned to the epoch: a limit per minute is reset at every
- * full minute. It is the cheapest algorithm, with one counter for each limit.
- * <p>
- * Windows of whole days begin at midnight in a time zone; a day may have from 21 to 27
- * hours. The application sends the time of midnight to Redis. If its clock is off by more
- * than two windows, UTC is used. Past windows can be kept and read back as a series;
- * those of whole days are stored for up to 3 hours longer than they are returned.
+ * full minute. It is the cheapest algorithm, with one counter for each limit. Windows of
+ * whole days begin at midnight in a time zone; a day may have from 21 to 27 hours. The
+ * application sends the time of midnight to Redis. If its clock is off by more than two
+ * windows, UTC is used. Past windows can be kept and read back as a series; those of
+ * whole days are stored for up to 3 hours longer than they are returned.
  * <p>
  * <b>Bound:</b> in any period as long as the window, at most twice the quota is admitted:
  * all of it at the end of one window and again at the start of the next. Around a day of

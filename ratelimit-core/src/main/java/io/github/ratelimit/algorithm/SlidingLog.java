@@ -20,20 +20,18 @@ import org.jspecify.annotations.Nullable;
  * has grown under a larger one.
  * <p>
  * A denied request that counts replaces the oldest entries if the log would otherwise
- * exceed both the largest quota and what was used before. For a charge, it is twice the
- * largest quota. If requests with several quotas share a log, as with plans, none is
- * therefore admitted beyond its own quota, unless charges that replaced other entries are
- * refunded. When a quota is lowered, the log shrinks as its entries leave the window,
- * unless denied requests that count keep replacing them; requests with the lowered quota
- * are not denied longer because of that.
+ * exceed both the largest quota (for a charge, twice that) and what was used before. So
+ * if requests with several quotas share a log, as with plans, none is admitted beyond its
+ * own quota, unless charges that replaced other entries are refunded, and none is denied
+ * longer because of a log that has grown under a larger quota.
  * <p>
  * <b>Bound:</b> in any period as long as the window, at most the quota is admitted,
  * exactly, and nothing is denied too early. A request exactly one window old no longer
  * counts. If the clock is set back, requests in its future count as made now.
  * <p>
- * The metadata of requests can be kept with them, which takes 4 bytes more for each
- * request, and the text itself. Such a log is read and written as a whole with each
- * request, so the quota is at most {@value #MAX_QUOTA_WITH_METADATA}.
+ * Metadata takes 4 bytes more for each request, and the text itself. Such a log is read
+ * and written as a whole with each request, so the quota is at most
+ * {@value #MAX_QUOTA_WITH_METADATA}.
  * <p>
  * From "Rate Limiting with Redis" (DomainTools), "Rate Limiting: Sliding Log" (2018) and
  * "3 Rate Limiting Patterns with Redis: Pattern for storing arbitrary metadata".

@@ -20,18 +20,13 @@ import org.jspecify.annotations.Nullable;
  * <b>Bound:</b> in any period as long as the window, at most the quota is admitted,
  * exactly. Nothing is denied too early while an identifier has had at most
  * {@value #MAX_EXACT_ENTRIES} requests for each limit of the policy in any period as long
- * as the longest window. More are possible if a quota is larger, also that of another
- * plan or from before a change, and with charges beyond the quota. Requests of the same
- * sub-window then share one entry, and all of them count as made at the time of the
- * newest until they have left the window. A request may be denied too early, by less than
- * a sixtieth of the window of the limit that denies it. If the clock is set back,
- * requests in its future count as made now.
- * <p>
- * With an explicit precision, each request counts as made at the end of its sub-window.
- * The bound is the same, and a request may be denied too early by at most one sub-window.
- * <p>
- * Denied requests that count and charges beyond the quota are handled as in
- * {@link SlidingLog}.
+ * as the longest window, also counting those with a larger quota and charges. With more,
+ * requests of the same sub-window share one entry, and all of them count as made at the
+ * time of the newest. A request may then be denied too early, by less than a sixtieth of
+ * the window of the limit that denies it. With an explicit precision, each request counts
+ * as made at the end of its sub-window, and may be denied too early by at most one
+ * sub-window. If the clock is set back, requests in its future count as made now. Denied
+ * requests that count and charges beyond the quota are handled as in {@link SlidingLog}.
  * <p>
  * From "Rate Limiting: Sliding Window" (2018) and "3 Rate Limiting Patterns with Redis:
  * Pattern capable of Sliding Window aggregation".

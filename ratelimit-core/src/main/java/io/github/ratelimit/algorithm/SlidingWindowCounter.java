@@ -12,11 +12,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Estimates a sliding window from two fixed ones: the count of the current window, and
  * that of the previous one, weighted by the part of it that the sliding window still
- * covers. Also known as sliding tail.
- * <p>
- * The estimate is {@code previous * previousWeight * left / window + current}, where
- * {@code left} is the time left of the current window. It is calculated exactly for every
- * quota and window, and rounded once.
+ * covers. Also known as sliding tail. The estimate is
+ * {@code previous * previousWeight * left / window + current}, where {@code left} is the
+ * time left of the current window. It is calculated exactly, and rounded once.
  * <p>
  * <b>Bound:</b> in any period as long as the window, one less than twice the quota is
  * admitted at worst, and about the quota in steady traffic. If the estimate is rounded
@@ -35,9 +33,7 @@ public record SlidingWindowCounter(double previousWeight, Rounding rounding) imp
 	/** How an estimate is rounded to a whole number. */
 	public enum Rounding {
 
-		/**
-		 * Not at all. As quotas and costs are whole numbers, this decides as {@link #UP}.
-		 */
+		/** Not at all, which decides as {@link #UP}: quotas and costs are whole. */
 		NONE,
 
 		/** Down, which admits up to one request more than the estimate would. */

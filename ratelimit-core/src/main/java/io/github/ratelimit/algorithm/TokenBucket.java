@@ -17,15 +17,13 @@ import org.jspecify.annotations.Nullable;
  * together are admitted. Nothing is denied too early. Times are exact to the microsecond,
  * whatever the rate. Charges may use as many tokens again as the burst, in advance. If
  * the clock is set back, at most the burst is used up. If requests with several quotas
- * share a bucket with a burst, each request sets the refill rate until the next one, even
- * if it is denied: the bound is that of the largest quota, and requests with a larger
- * quota may be denied too early.
+ * share a bucket with a burst, the bound is that of the largest quota, and requests with
+ * a larger quota may be denied too early.
  * <p>
- * A changed quota takes effect on the next request. With a burst, the number of tokens
- * stays the same, and they are refilled at the new rate from that request on; a changed
- * burst starts a fresh count. While the quota is 0, tokens are refilled at the previous
- * rate. Without a burst, the remaining share of the quota stays the same, as in
- * {@link LeakyBucket}.
+ * With a burst, each request sets the refill rate until the next one, even if it is
+ * denied; the number of tokens stays the same. A changed burst starts a fresh count.
+ * While the quota is 0, tokens are refilled at the previous rate. Without a burst, the
+ * remaining share of the quota stays the same, as in {@link LeakyBucket}.
  * <p>
  * From "Rate Limiting: Leaky Bucket" (2018).
  *
@@ -80,10 +78,7 @@ public record TokenBucket(@Nullable Long burst) implements Algorithm {
 		return (this.burst == null || limit.quota() == 0) ? limit.quota() : this.burst;
 	}
 
-	/**
-	 * Divides the burst as well, and reduces it further if the share of the quota, which
-	 * is rounded down, would take too long to refill it.
-	 */
+	/** Divides the burst as well, and further if the share would refill it too slowly. */
 	@Override
 	public TokenBucket share(int instances, List<Limit> limits) {
 		if (this.burst == null) {

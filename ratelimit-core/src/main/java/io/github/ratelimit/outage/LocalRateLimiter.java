@@ -46,10 +46,7 @@ public final class LocalRateLimiter implements RateLimiter {
 
 	private final AtomicBoolean unknown = new AtomicBoolean();
 
-	/**
-	 * Creates a rate limiter that grants whole quotas. If the memory is bounded, it may
-	 * drop counts and grant their quotas again.
-	 */
+	/** Creates a rate limiter that grants whole quotas. */
 	public LocalRateLimiter(RateLimiter memory) {
 		this(memory, () -> 1);
 	}

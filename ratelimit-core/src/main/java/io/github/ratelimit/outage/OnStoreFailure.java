@@ -9,14 +9,10 @@ package io.github.ratelimit.outage;
  */
 public enum OnStoreFailure {
 
-	/**
-	 * They are allowed without limits.
-	 */
+	/** They are allowed without limits. */
 	ALLOW,
 
-	/**
-	 * They are denied.
-	 */
+	/** They are denied. */
 	DENY,
 
 	/**

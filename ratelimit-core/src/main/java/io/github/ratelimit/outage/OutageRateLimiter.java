@@ -50,11 +50,8 @@ import org.slf4j.LoggerFactory;
  * then decides over all policies of the request, unless an enforced policy denies it. So
  * neither load nor a short silence of the store switches limits off.
  * <p>
- * Local counts are not charged to the store later: around an outage, a quota may be used
- * twice within a window. They are kept, so that their quotas are not granted again if the
- * store fails again soon.
- * <p>
- * Safe for use by several threads.
+ * Local counts are kept, but not charged to the store later: around an outage, a quota
+ * may be used twice within a window. Safe for use by several threads.
  */
 public final class OutageRateLimiter extends DelegatingRateLimiter {
 
@@ -122,11 +119,6 @@ public final class OutageRateLimiter extends DelegatingRateLimiter {
 		return this.busy.sum();
 	}
 
-	/**
-	 * Decides a request.
-	 * @throws StoreException if the store failed, and a policy of the request denies
-	 * requests then
-	 */
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
 		return tryAcquire(request, this.onStoreFailure);
@@ -150,10 +142,6 @@ public final class OutageRateLimiter extends DelegatingRateLimiter {
 		}
 	}
 
-	/**
-	 * Peeks at a request.
-	 * @throws StoreException as {@link #tryAcquire(RateLimitRequest)}
-	 */
 	@Override
 	public Decision peek(RateLimitRequest request) {
 		return peek(request, this.onStoreFailure);
@@ -161,7 +149,7 @@ public final class OutageRateLimiter extends DelegatingRateLimiter {
 
 	/**
 	 * Peeks at a request, given what happens to it if the store fails.
-	 * @throws StoreException as {@link #tryAcquire(RateLimitRequest)}
+	 * @throws StoreException as {@link #tryAcquire(RateLimitRequest, Function)}
 	 */
 	public Decision peek(RateLimitRequest request, Function<Policy, OnStoreFailure> onStoreFailure) {
 		try {
@@ -198,17 +186,14 @@ public final class OutageRateLimiter extends DelegatingRateLimiter {
 		}
 	}
 
-	/**
-	 * Records a failure of the store, also for a request that did not pass through this
-	 * rate limiter. A busy store does not begin an outage.
-	 */
+	/** Records a failure of the store, also for a request of others. */
 	public void noteFailure(RateLimitRequest request, StoreException failure) {
 		noteFailure(request, failure, failure.getMessage() + ": " + failure.reason());
 	}
 
 	/**
-	 * Records a failure of the store. If an outage begins with it, the log has the given
-	 * sentences about it.
+	 * Records a failure of the store. A busy store does not begin an outage.
+	 * @param details sentences for the log, if an outage begins
 	 * @return whether an outage has begun
 	 */
 	public boolean noteFailure(RateLimitRequest request, StoreException failure, String details) {
@@ -227,8 +212,7 @@ public final class OutageRateLimiter extends DelegatingRateLimiter {
 	}
 
 	/**
-	 * Records that the store has allowed a request, also one that did not pass through
-	 * this rate limiter. This may end an outage.
+	 * Records that the store has allowed a request of others, which may end an outage.
 	 */
 	public void noteAllowed(RateLimitRequest request) {
 		noteAllowed(request, Decision.withoutStore());
@@ -242,22 +226,19 @@ public final class OutageRateLimiter extends DelegatingRateLimiter {
 		}
 	}
 
-	/**
-	 * Records that the store answers again. This ends an outage in which it did not
-	 * answer, but not one in which it answered with errors.
-	 */
+	/** Ends an outage in which the store did not answer, but not one of errors. */
 	public void storeAnswers() {
 		if (isUnanswered(this.outage.getAndUpdate((present) -> isUnanswered(present) ? null : present))) {
 			logEnd();
 		}
 	}
 
-	private boolean isUnanswered(@Nullable Outage outage) {
-		return outage != null && this.isUnanswered.test(outage.failure());
-	}
-
 	private static void logEnd() {
 		logger.info("The store answers again: limits are enforced");
+	}
+
+	private boolean isUnanswered(@Nullable Outage outage) {
+		return outage != null && this.isUnanswered.test(outage.failure());
 	}
 
 	/** Returns whether something was written, which a full store cannot do. */
@@ -274,7 +255,7 @@ public final class OutageRateLimiter extends DelegatingRateLimiter {
 		if (last == Long.MIN_VALUE || Math.abs(now - last) >= QUIET) {
 			logger.warn(
 					"The store did not decide in time ({} requests so far): these requests are limited in memory,"
-							+ " and what they should refund stays counted." + " {}: {}",
+							+ " and what they should refund stays counted. {}: {}",
 					this.busy.sum(), failure.getMessage(), failure.reason());
 		}
 	}
@@ -302,22 +283,12 @@ public final class OutageRateLimiter extends DelegatingRateLimiter {
 	}
 
 	/**
-	 * A period in which the store fails, by the clock of this process.
-	 *
-	 * @param since the time of the first failure
-	 * @param latest the time of the last failure
-	 * @param request the request that failed last
-	 * @param failure the reason
+	 * A period in which the store fails, since the first failure, with the last one.
 	 */
 	private record Outage(Instant since, Instant latest, RateLimitRequest request, StoreException failure) {
 
 		private static final Duration LONG_AGO = Duration.ofSeconds(10);
 
-		/**
-		 * Returns whether the store has allowed a request with the policies and
-		 * identifiers of the one that failed last, or any request if the last failure was
-		 * long ago.
-		 */
 		boolean isOver(RateLimitRequest allowed, Instant now) {
 			return identifiers(allowed).entrySet().containsAll(identifiers(this.request).entrySet())
 					|| !now.isBefore(this.latest.plus(LONG_AGO));
