@@ -2,21 +2,19 @@ package io.github.ratelimit.spring.config;
 
 import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.spring.decide.NearestNames;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,6 +23,7 @@ import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyState;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.boot.origin.PropertySourceOrigin;
 import org.springframework.core.env.CommandLinePropertySource;
@@ -41,8 +40,6 @@ final class EnvironmentSettings {
 
 	private static final Logger logger = LoggerFactory.getLogger(EnvironmentSettings.class);
 
-	private static final ConfigurationPropertyName POLICIES = SettingsBinding.OWN.append("policies");
-
 	/** Variables that Kubernetes and Docker set in all containers for each service. */
 	private static final Pattern SERVICE = Pattern
 		.compile("(?i).*_SERVICE_(HOST|PORT(_\\w+)?)|.*_PORT_\\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?");
@@ -56,12 +53,7 @@ final class EnvironmentSettings {
 
 	private boolean hasElements;
 
-	/** The letters of what is looked for, to find the nearest. */
-	private final Set<String> bound = new HashSet<>();
-
-	private final Set<ConfigurationPropertyName> names = new HashSet<>();
-
-	/** The same as variables may name it. */
+	/** What is looked for, as variables may name it: with underscores for hyphens. */
 	private final Set<String> variables = new HashSet<>();
 
 	private final Set<ConfigurationPropertyName> lists = new LinkedHashSet<>();
@@ -69,21 +61,24 @@ final class EnvironmentSettings {
 	EnvironmentSettings(Iterable<ConfigurationPropertySource> sources) {
 		for (ConfigurationPropertySource source : sources) {
 			this.sources.add(source);
-			if (isOfEnvironment(source) && source instanceof IterableConfigurationPropertySource names) {
-				names.stream().filter(SettingsBinding.OWN::isAncestorOf).forEach((name) -> add(name, source));
+			if (isOfEnvironment(source)) {
+				below(SettingsBinding.OWN, source).forEach((name) -> {
+					this.hasElements |= name.toString().contains("[");
+					if (mayBeOfAnother(source)) {
+						this.unchecked.add(Objects.requireNonNull(source.getConfigurationProperty(name)));
+					}
+				});
 			}
 		}
 	}
 
-	private void add(ConfigurationPropertyName name, ConfigurationPropertySource source) {
-		ConfigurationProperty property = source.getConfigurationProperty(name);
-		if (property == null) {
-			return;
-		}
-		this.hasElements |= name.toString().contains("[");
-		if (mayBeOfAnother(source)) {
-			this.unchecked.add(property);
-		}
+	/** Returns the names of values below a name. */
+	private static Stream<ConfigurationPropertyName> below(ConfigurationPropertyName name,
+			ConfigurationPropertySource source) {
+		return (source instanceof IterableConfigurationPropertySource names)
+				? names.stream()
+					.filter((below) -> name.isAncestorOf(below) && source.getConfigurationProperty(below) != null)
+				: Stream.empty();
 	}
 
 	private static boolean isOfEnvironment(ConfigurationPropertySource source) {
@@ -92,56 +87,29 @@ final class EnvironmentSettings {
 
 	/** Returns whether a source may have settings of other programs, too. */
 	static boolean mayBeOfAnother(ConfigurationPropertySource source) {
-		return hasVariables(source.getUnderlyingSource())
-				|| isNamed(source.getUnderlyingSource(), StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);
-	}
-
-	/** Returns whether a source holds the environment variables. */
-	static boolean hasVariables(@Nullable Object source) {
-		return isNamed(source, StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME);
-	}
-
-	private static boolean isNamed(@Nullable Object source, String name) {
-		return source instanceof PropertySource<?> properties && properties.getName().equals(name);
+		return UnknownSetting.isOfVariables(source.getUnderlyingSource())
+				|| source.getUnderlyingSource() instanceof PropertySource<?> properties
+						&& properties.getName().equals(StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);
 	}
 
 	/** Notes a property, or a group of properties, that is looked for. */
-	void look(ConfigurationPropertyName name) {
+	void look(ConfigurationPropertyName name, boolean isList) {
 		if (!this.unchecked.isEmpty()) {
-			this.bound.add(letters(name));
-			this.names.add(name);
-			this.variables.addAll(variables(name));
+			this.variables.add(variable(name));
+			if (isList) {
+				this.variables.add(variable(name) + "_0");
+			}
+		}
+		if (isList && this.hasElements) {
+			this.lists.add(name);
 		}
 	}
 
-	/**
-	 * Returns how variables may name it: without hyphens, or with underscores for all.
-	 */
-	private static Set<String> variables(ConfigurationPropertyName name) {
-		return Set.copyOf(List.of(variable(name, ""), variable(name, "_")));
-	}
-
-	private static String variable(ConfigurationPropertyName name, String hyphen) {
+	private static String variable(ConfigurationPropertyName name) {
 		return IntStream.range(0, name.getNumberOfElements())
-			.mapToObj((i) -> name.isNumericIndex(i) ? "0" : name.getElement(i, Form.ORIGINAL).replace("-", hyphen))
+			.mapToObj((i) -> name.isNumericIndex(i) ? "0" : name.getElement(i, Form.ORIGINAL).replace('-', '_'))
 			.collect(Collectors.joining("_"))
 			.toLowerCase(Locale.ROOT);
-	}
-
-	/** Notes a list. */
-	void bind(ConfigurationPropertyName list) {
-		if (this.hasElements) {
-			this.lists.add(list);
-		}
-	}
-
-	/** In variables, an underscore may be a dot, a hyphen, or nothing. */
-	private static String letters(ConfigurationPropertyName name) {
-		StringBuilder letters = new StringBuilder();
-		for (int i = 0; i < name.getNumberOfElements(); i++) {
-			letters.append(name.isNumericIndex(i) ? "[]" : name.getElement(i, Form.UNIFORM));
-		}
-		return letters.toString();
 	}
 
 	/**
@@ -154,26 +122,23 @@ final class EnvironmentSettings {
 		Set<ConfigurationProperty> misspelt = new TreeSet<>();
 		Set<String> ignored = new TreeSet<>();
 		for (ConfigurationProperty property : this.unchecked) {
-			ConfigurationPropertyName name = property.getName();
-			boolean variable = property.getSource() != null && hasVariables(property.getSource().getUnderlyingSource());
-			if (isBound(name, variable) || (variable && isOfService(property))) {
+			boolean variable = UnknownSetting.isVariable(property);
+			if (variable && (this.variables.contains(variable(property.getName())) || isOfService(property))) {
 				continue;
 			}
-			int known = name.getNumberOfElements() - 1;
-			while (!this.bound.contains(letters(name.chop(known)))) {
-				known--;
-			}
-			List<String> nearest = nearest(name, known);
-			// What has two words of which one is right cannot belong to another program.
-			if (POLICIES.isAncestorOf(name) || (variable ? !nearest.isEmpty() && name.getNumberOfElements() > 2
-					: !nearest.isEmpty() || known > 1)) {
-				misspelt.add(property);
-			}
-			else {
-				// Without the value, which may be a secret.
-				ignored.add(variable(property) + (nearest.isEmpty() ? ""
-						: " (RATELIMIT_%s?)".formatted(nearest.get(0).toUpperCase(Locale.ROOT))));
-			}
+			UnknownSetting.find(property).ifPresent((unknown) -> {
+				boolean isClose = !unknown.nearest().isEmpty();
+				// What has two words of which one is right cannot belong to another
+				// program.
+				if (isOfPolicy(property) || (variable ? isClose && property.getName().getNumberOfElements() > 2
+						: isClose || unknown.parent().length() > 1)) {
+					misspelt.add(property);
+				}
+				else {
+					// Without the value, which may be a secret.
+					ignored.add(written(property) + (isClose ? " (%s?)".formatted(unknown.nearest().get(0)) : ""));
+				}
+			});
 		}
 		if (!misspelt.isEmpty()) {
 			throw new UnboundConfigurationPropertiesException(misspelt);
@@ -185,40 +150,16 @@ final class EnvironmentSettings {
 		this.lists.stream().filter((list) -> !logged.contains(list)).forEach((list) -> requireWhole(list, logged));
 	}
 
-	/** An element of a list is not looked for if the list is one text elsewhere. */
-	private boolean isBound(ConfigurationPropertyName name, boolean variable) {
-		return isLookedFor(name, variable) || (name.isLastElementIndexed() && isList(name.getParent(), variable));
-	}
-
-	private boolean isLookedFor(ConfigurationPropertyName name, boolean variable) {
-		return variable ? this.variables.contains(variable(name, "_")) : this.names.contains(name);
-	}
-
-	private boolean isList(ConfigurationPropertyName name, boolean variable) {
-		return variable ? this.lists.stream().anyMatch((list) -> variables(list).contains(variable(name, "_")))
-				: this.lists.contains(name);
-	}
-
-	/**
-	 * Returns names below the known part that may be meant by the rest, or its first
-	 * word.
-	 */
-	private List<String> nearest(ConfigurationPropertyName name, int known) {
-		String group = letters(name.chop(known));
-		List<String> names = this.bound.stream()
-			.filter((letters) -> letters.startsWith(group) && letters.length() > group.length())
-			.map((letters) -> letters.substring(group.length()))
-			.toList();
-		List<String> nearest = NearestNames.find(letters(name).substring(group.length()), names);
-		return nearest.isEmpty() ? NearestNames.find(name.getElement(known, Form.UNIFORM), names) : nearest;
+	private static boolean isOfPolicy(ConfigurationProperty property) {
+		return !NearestNames.find(property.getName().getElement(1, Form.UNIFORM), List.of("policies")).isEmpty();
 	}
 
 	private static boolean isOfService(ConfigurationProperty property) {
-		return SERVICE.matcher(variable(property)).matches()
+		return SERVICE.matcher(written(property)).matches()
 				|| SERVICE_URL.matcher(String.valueOf(property.getValue())).matches();
 	}
 
-	private static String variable(ConfigurationProperty property) {
+	private static String written(ConfigurationProperty property) {
 		return (property.getOrigin() instanceof PropertySourceOrigin origin) ? origin.getPropertyName()
 				: property.getName().toString();
 	}
@@ -229,65 +170,50 @@ final class EnvironmentSettings {
 	 * that a file replaces.
 	 */
 	private void requireWhole(ConfigurationPropertyName list, Set<ConfigurationPropertyName> logged) {
-		Map<String, ConfigurationProperty> present = null;
-		for (ConfigurationPropertySource source : this.sources) {
-			Map<String, ConfigurationProperty> parts = parts(list, source);
-			if (parts.isEmpty()) {
-				continue;
-			}
-			if (present != null) {
-				Map<String, ConfigurationProperty> lost = new LinkedHashMap<>(parts);
-				lost.keySet().removeAll(present.keySet());
-				if (!lost.isEmpty()) {
-					logged.add(list);
-					logger.warn(
-							"{} replaces the whole list {}, so that {} of {} have no effect. Set all elements, or the list as one text",
-							present.values().iterator().next().getOrigin(), list,
-							lost.keySet().stream().map((part) -> list + part).toList(),
-							lost.values().iterator().next().getOrigin());
-				}
-				return;
-			}
-			if (!isOfEnvironment(source) || source.getConfigurationProperty(list) != null) {
-				return;
-			}
-			present = parts;
+		List<ConfigurationPropertySource> having = this.sources.stream()
+			.filter((source) -> first(list, source).isPresent())
+			.limit(2)
+			.toList();
+		if (having.size() < 2 || !isOfEnvironment(having.get(0))
+				|| having.get(0).getConfigurationProperty(list) != null) {
+			return;
 		}
+		List<ConfigurationPropertyName> lost = parts(list, having.get(1)).sorted()
+			.filter((part) -> having.get(0).getConfigurationProperty(part) == null)
+			.toList();
+		if (!lost.isEmpty()) {
+			logged.add(list);
+			logger.warn(
+					"{} replaces the whole list {}, so that {} of {} have no effect. Set all elements, or the list as one text",
+					first(list, having.get(0)).orElseThrow().getOrigin(), list, lost,
+					first(list, having.get(1)).orElseThrow().getOrigin());
+		}
+	}
+
+	/** Returns the first property of a list: its text, its first element, or a part. */
+	private static Optional<ConfigurationProperty> first(ConfigurationPropertyName list,
+			ConfigurationPropertySource source) {
+		// Elements of variables are not below the list if its name has a hyphen.
+		return Stream
+			.concat(Stream.of(list, list.append("[0]")),
+					(source.containsDescendantOf(list) == ConfigurationPropertyState.PRESENT) ? below(list, source)
+							: Stream.empty())
+			.map(source::getConfigurationProperty)
+			.filter(Objects::nonNull)
+			.findFirst();
 	}
 
 	/**
 	 * Returns the elements of a list in a source, or, of elements that are groups, their
 	 * properties.
 	 */
-	private static Map<String, ConfigurationProperty> parts(ConfigurationPropertyName list,
+	private static Stream<ConfigurationPropertyName> parts(ConfigurationPropertyName list,
 			ConfigurationPropertySource source) {
-		Map<String, ConfigurationProperty> parts = new TreeMap<>();
 		ConfigurationProperty text = source.getConfigurationProperty(list);
-		if (text != null) {
-			int size = StringUtils.commaDelimitedListToStringArray(text.getValue().toString()).length;
-			for (int i = 0; i < size; i++) {
-				parts.put("[" + i + "]", text);
-			}
-			return parts;
-		}
-		int before = -1;
-		for (int i = 0; parts.size() > before; i++) {
-			before = parts.size();
-			ConfigurationPropertyName element = list.append("[" + i + "]");
-			ConfigurationProperty value = source.getConfigurationProperty(element);
-			if (value != null) {
-				parts.put("[" + i + "]", value);
-			}
-			else if (source instanceof IterableConfigurationPropertySource names) {
-				int next = element.getNumberOfElements();
-				names.stream()
-					.filter(element::isAncestorOf)
-					.forEach((name) -> Optional.ofNullable(source.getConfigurationProperty(name))
-						.ifPresent(
-								(part) -> parts.putIfAbsent(name.chop(next + 1).subName(next - 1).toString(), part)));
-			}
-		}
-		return parts;
+		return (text != null)
+				? IntStream.range(0, StringUtils.commaDelimitedListToStringArray(text.getValue().toString()).length)
+					.mapToObj((i) -> list.append("[" + i + "]"))
+				: below(list, source).map((name) -> name.chop(list.getNumberOfElements() + 2)).distinct();
 	}
 
 }

@@ -54,7 +54,7 @@ final class MapKeys {
 			}
 		}
 		for (EnumerablePropertySource<?> source : all) {
-			boolean variables = EnvironmentSettings.hasVariables(source);
+			boolean variables = UnknownSetting.isOfVariables(source);
 			for (String property : source.getPropertyNames()) {
 				read(variables ? property.replace('_', '.').toLowerCase(Locale.ROOT) : property, variables,
 						PropertySourceOrigin.get(source, property));

@@ -1,7 +1,6 @@
 package io.github.ratelimit.spring.config;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,7 +27,6 @@ import io.github.ratelimit.spring.policy.ResponseCondition;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
-import org.springframework.core.env.Environment;
 
 /**
  * Creates policies from settings. Errors name the property and its value.
@@ -43,16 +41,9 @@ public final class PolicyReader {
 
 	private final DefaultProperties defaults;
 
-	private final ListPropertyNames names;
-
-	public PolicyReader(RateLimitProperties properties, Environment environment) {
-		this(properties.policies(), properties.defaults(), environment);
-	}
-
-	PolicyReader(Map<String, PolicySettings> settings, DefaultProperties defaults, Environment environment) {
+	PolicyReader(Map<String, PolicySettings> settings, DefaultProperties defaults) {
 		this.settings = settings;
 		this.defaults = defaults;
-		this.names = new ListPropertyNames(environment);
 	}
 
 	ConfiguredPolicies.Defaults readDefaults(NamedAlgorithms algorithms) {
@@ -263,13 +254,9 @@ public final class PolicyReader {
 		});
 	}
 
-	public <T> List<T> readEach(String property, List<String> values, Function<String, T> reader) {
-		List<T> results = new ArrayList<>();
-		for (int i = 0; i < values.size(); i++) {
-			String value = values.get(i);
-			results.add(read(this.names.element(property, i), value, () -> reader.apply(value)));
-		}
-		return results;
+	/** Reads each value of a list. Errors name the list, and the value that is wrong. */
+	public static <T> List<T> readEach(String property, List<String> values, Function<String, T> reader) {
+		return values.stream().map((value) -> read(property, value, () -> reader.apply(value))).toList();
 	}
 
 	private static <T> void require(String property, T value, Consumer<T> rule) {

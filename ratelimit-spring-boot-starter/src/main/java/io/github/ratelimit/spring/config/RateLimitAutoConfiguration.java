@@ -68,11 +68,11 @@ public final class RateLimitAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	ConfiguredPolicies rateLimitPolicies(RateLimitProperties properties, Environment environment,
-			NamedAlgorithms algorithms, ListableBeanFactory beans) {
+	ConfiguredPolicies rateLimitPolicies(RateLimitProperties properties, NamedAlgorithms algorithms,
+			ListableBeanFactory beans) {
 		requireNoBeans(beans, Policy.class);
 		requireNoBeans(beans, IdentifiedPolicy.class);
-		PolicyReader reader = new PolicyReader(properties, environment);
+		PolicyReader reader = new PolicyReader(properties.policies(), properties.defaults());
 		return reader.readPolicies(algorithms, reader.readDefaults(algorithms));
 	}
 
@@ -157,8 +157,8 @@ public final class RateLimitAutoConfiguration {
 	/** Refuses policies that the store does not support, before the first request. */
 	@Bean
 	SmartInitializingSingleton rateLimitPolicyCheck(RateLimiter limiter, RateLimitProperties properties,
-			ConfiguredPolicies policies, Environment environment) {
-		return () -> new PolicyReader(properties, environment).requireSupported(policies, limiter);
+			ConfiguredPolicies policies) {
+		return () -> new PolicyReader(properties.policies(), properties.defaults()).requireSupported(policies, limiter);
 	}
 
 	static final class DeclaredPoliciesFirst extends AbstractDependsOnBeanFactoryPostProcessor {

@@ -135,7 +135,7 @@ public final class RefreshedPolicies implements Decider.ReadSource, ApplicationL
 					settings.put(name, refreshed(name, SetOptions.of(before), SetOptions.of(now), later));
 				}
 			});
-			PolicyReader reader = new PolicyReader(settings, this.started.defaults(), this.environment);
+			PolicyReader reader = new PolicyReader(settings, this.started.defaults());
 			ConfiguredPolicies policies = reader.readPolicies(this.algorithms, this.startedPolicies.defaults());
 			reader.requireSupported(policies, this.limiter);
 			refresh(policies, settings);
@@ -162,7 +162,7 @@ public final class RefreshedPolicies implements Decider.ReadSource, ApplicationL
 
 	/** Refuses what the next start would refuse, also where it has no effect yet. */
 	private void requireValid(RateLimitProperties properties) {
-		PolicyReader reader = new PolicyReader(properties, this.environment);
+		PolicyReader reader = new PolicyReader(properties.policies(), properties.defaults());
 		reader.requireSupported(reader.readPolicies(this.algorithms, reader.readDefaults(this.algorithms)),
 				this.limiter);
 	}

@@ -67,7 +67,7 @@ final class SettingsBinding implements ConfigurationPropertiesBindHandlerAdvisor
 				context.getSources().forEach(SettingsBinding::requireGroup);
 			}
 			if (name.equals(OWN) || OWN.isAncestorOf(name)) {
-				this.settings.look(name);
+				this.settings.look(name, target.getType().resolve() == List.class);
 			}
 			return super.onStart(name, target, context);
 		}
@@ -79,7 +79,6 @@ final class SettingsBinding implements ConfigurationPropertiesBindHandlerAdvisor
 			if (OWN.isAncestorOf(name)) {
 				requireResolved(name, context.getConfigurationProperty());
 				if (bound instanceof List<?> list) {
-					this.settings.bind(name);
 					return list.isEmpty() ? declared(name, target, context, list)
 							: resolved(name, context.getConfigurationProperty(), list);
 				}

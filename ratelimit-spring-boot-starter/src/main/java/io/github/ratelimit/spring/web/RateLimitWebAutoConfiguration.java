@@ -94,8 +94,8 @@ public final class RateLimitWebAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	LimitHeaders rateLimitHeaders(RateLimitProperties properties, Environment environment) {
-		return StatusHeaders.read(properties, environment);
+	LimitHeaders rateLimitHeaders(RateLimitProperties properties) {
+		return StatusHeaders.read(properties);
 	}
 
 	@Bean
@@ -177,9 +177,9 @@ public final class RateLimitWebAutoConfiguration {
 
 	@Bean
 	LimitedPaths rateLimitPaths(RateLimitProperties properties, ConfiguredPolicies policies,
-			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment) {
+			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser) {
 		return new LimitedPathsReader(properties, policies,
-				parser.getIfAvailable(() -> PathPatternParser.defaultInstance), environment)
+				parser.getIfAvailable(() -> PathPatternParser.defaultInstance))
 			.read();
 	}
 

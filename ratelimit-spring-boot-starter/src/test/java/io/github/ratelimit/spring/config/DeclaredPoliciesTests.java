@@ -189,8 +189,7 @@ class DeclaredPoliciesTests {
 
 	/** Others are as those of a file. */
 	static Stream<Arguments> invalid() {
-		return Stream.of(
-				invalid("api.limits[1]", (api) -> api.limits("10/s", "often"), "often", "must be quota/window"),
+		return Stream.of(invalid("api.limits", (api) -> api.limits("10/s", "often"), "often", "must be quota/window"),
 				invalid("api.limits", (api) -> api.limits("10/s", "20/s"), "[10/s, 20/s]",
 						"only one limit for the window s"),
 				invalid("api.limits", (api) -> api.paths("/a"), "null", "must have at least one limit"),
@@ -201,7 +200,7 @@ class DeclaredPoliciesTests {
 				invalid("api.unless", (api) -> api.limits("1/s").unless("@limits.search.when"), "@limits.search.when",
 						"is not allowed"),
 				invalid("api.plans.pro", (api) -> api.limits("1/s").plan("pro"), "", "Is an empty plan"),
-				invalid("api.plans.pro.limits[0]", (api) -> api.limits("1/s").plan("pro", "often"), "often",
+				invalid("api.plans.pro.limits", (api) -> api.limits("1/s").plan("pro", "often"), "often",
 						"must be quota/window"),
 				invalid("api.unit", (api) -> api.limits("1/s").unit("${NOT_SET}"), "${NOT_SET}", "set NOT_SET"),
 				invalid("api.limits", (api) -> api.limits("1/s").algorithm(new SlidingWindow(Duration.ofSeconds(2))),

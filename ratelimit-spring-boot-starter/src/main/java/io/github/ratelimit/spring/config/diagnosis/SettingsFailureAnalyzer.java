@@ -1,17 +1,20 @@
 package io.github.ratelimit.spring.config.diagnosis;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
 import io.github.ratelimit.spring.config.HiddenValueException;
 import io.github.ratelimit.spring.config.InvalidBeanException;
-import io.github.ratelimit.spring.config.ListPropertyNames;
 import io.github.ratelimit.spring.config.PolicySettings;
 import io.github.ratelimit.spring.config.RedisProperties;
+import io.github.ratelimit.spring.config.UnknownSetting;
+import io.github.ratelimit.spring.decide.IdentifierNames;
 import io.github.ratelimit.spring.decide.NearestNames;
 import org.jspecify.annotations.Nullable;
 
@@ -32,8 +35,6 @@ import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.convert.ConversionException;
 import org.springframework.core.env.Environment;
-import org.springframework.core.env.StandardEnvironment;
-import org.springframework.core.env.PropertySource;
 
 /**
  * Explains settings below {@code ratelimit} and beans that cannot be used, before the
@@ -44,6 +45,9 @@ import org.springframework.core.env.PropertySource;
 class SettingsFailureAnalyzer extends AbstractFailureAnalyzer<Throwable> {
 
 	private static final ConfigurationPropertyName OWN = ConfigurationPropertyName.of("ratelimit");
+
+	/** Numbers in brackets are indices. */
+	private static final Pattern CAPITALS = Pattern.compile("\\[([A-Za-z][A-Za-z0-9-]*)]");
 
 	private final List<ConfigurationPropertySource> sources;
 
@@ -74,11 +78,11 @@ class SettingsFailureAnalyzer extends AbstractFailureAnalyzer<Throwable> {
 
 	/**
 	 * Adds the origin if Spring Boot cannot: a list or a group of properties has no
-	 * origin, but its first property has one.
+	 * origin, but its properties have.
 	 */
 	private @Nullable FailureAnalysis invalidValue(InvalidConfigurationPropertyValueException cause) {
 		HiddenValueException hidden = (cause instanceof HiddenValueException value) ? value : null;
-		Optional<ConfigurationProperty> property = find(cause.getName(), cause.getValue() == null);
+		Optional<ConfigurationProperty> property = find(cause);
 		boolean isKnown = property.map((found) -> found.getName().toString().equals(cause.getName())).orElse(true);
 		if (hidden == null && (isKnown || !cause.getName().startsWith("ratelimit."))) {
 			return null;
@@ -95,20 +99,41 @@ class SettingsFailureAnalyzer extends AbstractFailureAnalyzer<Throwable> {
 	}
 
 	/**
-	 * Finds a property, or the first one below it; for a missing one, the first one
-	 * beside it, whose source may have replaced it.
+	 * Finds a property, or the one below it that has the value, or the first one below
+	 * it; for a missing one, the first one beside it, whose source may have replaced it.
 	 */
-	private Optional<ConfigurationProperty> find(String name, boolean missing) {
-		List<ConfigurationPropertyName> names = ListPropertyNames.spellings(name);
-		Stream<ConfigurationProperty> exact = this.sources.stream()
-			.flatMap((source) -> names.stream().map(source::getConfigurationProperty));
-		Stream<ConfigurationProperty> below = this.sources.stream()
-			.filter(IterableConfigurationPropertySource.class::isInstance)
-			.flatMap((source) -> names.stream()
-				.map((each) -> missing ? each.getParent() : each)
-				.flatMap((each) -> ((IterableConfigurationPropertySource) source).stream().filter(each::isAncestorOf))
-				.map(source::getConfigurationProperty));
-		return (missing ? below : Stream.concat(exact, below)).filter(Objects::nonNull).findFirst();
+	private Optional<ConfigurationProperty> find(InvalidConfigurationPropertyValueException cause) {
+		String value = String.valueOf(cause.getValue());
+		return this.sources.stream()
+			.flatMap((source) -> spellings(cause.getName())
+				.map((name) -> read((cause.getValue() != null) ? name : name.getParent(), source)))
+			.filter((found) -> !found.isEmpty())
+			.findFirst()
+			.map((found) -> found.stream()
+				.filter((property) -> value.equals(property.getValue())
+						|| value.equals(IdentifierNames.withoutSecret(property.getValue().toString())))
+				.findFirst()
+				.orElse(found.get(0)));
+	}
+
+	/**
+	 * Returns the forms in which a property may be written: messages have names with
+	 * capital letters in brackets, but their source need not.
+	 */
+	private static Stream<ConfigurationPropertyName> spellings(String property) {
+		String plain = CAPITALS.matcher(property).replaceAll((name) -> "." + name.group(1).toLowerCase(Locale.ROOT));
+		return Stream.of(property, plain).filter(ConfigurationPropertyName::isValid).map(ConfigurationPropertyName::of);
+	}
+
+	/** Returns a property of a source, and those below it. */
+	private static List<ConfigurationProperty> read(ConfigurationPropertyName name,
+			ConfigurationPropertySource source) {
+		Stream<ConfigurationPropertyName> below = (source instanceof IterableConfigurationPropertySource names)
+				? names.stream().filter(name::isAncestorOf) : Stream.empty();
+		return Stream.concat(Stream.of(name), below)
+			.map(source::getConfigurationProperty)
+			.filter(Objects::nonNull)
+			.toList();
 	}
 
 	private static @Nullable FailureAnalysis unknownNames(UnboundConfigurationPropertiesException cause) {
@@ -135,10 +160,7 @@ class SettingsFailureAnalyzer extends AbstractFailureAnalyzer<Throwable> {
 	}
 
 	private static String remedy(ConfigurationProperty property) {
-		boolean variable = property.getSource() != null
-				&& property.getSource().getUnderlyingSource() instanceof PropertySource<?> source
-				&& source.getName().equals(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME);
-		UnknownSetting unknown = UnknownSetting.find(property.getName(), variable).orElse(null);
+		UnknownSetting unknown = UnknownSetting.find(property).orElse(null);
 		if (unknown == null) {
 			return "Remove '%s'.".formatted(property.getName());
 		}
@@ -167,10 +189,7 @@ class SettingsFailureAnalyzer extends AbstractFailureAnalyzer<Throwable> {
 		}
 		// A text in place of a group has no property in the exception.
 		ConfigurationProperty property = Optional.ofNullable(innermost.getProperty())
-			.or(() -> this.sources.stream()
-				.map((source) -> source.getConfigurationProperty(name))
-				.filter(Objects::nonNull)
-				.findFirst())
+			.or(() -> this.sources.stream().flatMap((source) -> read(name, source).stream()).findFirst())
 			.orElse(null);
 		Class<?> type = innermost.getTarget().getType().resolve(Object.class);
 		Object value = (type == RedisProperties.class || property == null) ? "***"

@@ -17,7 +17,6 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.LimitHeaders;
-import io.github.ratelimit.spring.config.ListPropertyNames;
 import io.github.ratelimit.spring.config.PolicyReader;
 import io.github.ratelimit.spring.config.RateLimitProperties;
 import io.github.ratelimit.spring.decide.LoggedOnce;
@@ -25,7 +24,6 @@ import jakarta.servlet.http.HttpServletResponse;
 import org.greenbytes.http.sfv.StringItem;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
-import org.springframework.core.env.Environment;
 
 /**
  * Writes limits into the headers of some styles.
@@ -67,12 +65,12 @@ public final class StatusHeaders implements LimitHeaders {
 		this.units = Map.copyOf(units);
 	}
 
-	public static StatusHeaders read(RateLimitProperties properties, Environment environment) {
-		return new StatusHeaders(readStyles(properties.headers().styles(), environment), InstantSource.system(),
+	public static StatusHeaders read(RateLimitProperties properties) {
+		return new StatusHeaders(readStyles(properties.headers().styles()), InstantSource.system(),
 				readUnits(properties));
 	}
 
-	private static Set<HeaderStyle> readStyles(List<String> names, Environment environment) {
+	private static Set<HeaderStyle> readStyles(List<String> names) {
 		Set<HeaderStyle> styles = EnumSet.noneOf(HeaderStyle.class);
 		if (names.equals(NO_STYLE)) {
 			return styles;
@@ -80,11 +78,7 @@ public final class StatusHeaders implements LimitHeaders {
 		if (names.containsAll(NO_STYLE)) {
 			throw new InvalidConfigurationPropertyValueException(STYLES, names, "Must be none, or a list of styles.");
 		}
-		ListPropertyNames properties = new ListPropertyNames(environment);
-		for (int i = 0; i < names.size(); i++) {
-			String name = names.get(i);
-			styles.add(PolicyReader.read(properties.element(STYLES, i), name, () -> HeaderStyle.named(name)));
-		}
+		styles.addAll(PolicyReader.readEach(STYLES, names, HeaderStyle::named));
 		return styles;
 	}
 

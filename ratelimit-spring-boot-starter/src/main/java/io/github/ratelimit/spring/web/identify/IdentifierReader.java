@@ -10,7 +10,6 @@ import io.github.ratelimit.spring.RateLimitExemption;
 import io.github.ratelimit.spring.config.ForwardedHeader;
 import io.github.ratelimit.spring.config.HiddenValueException;
 import io.github.ratelimit.spring.config.InvalidBeanException;
-import io.github.ratelimit.spring.config.ListPropertyNames;
 import io.github.ratelimit.spring.config.PolicyReader;
 import io.github.ratelimit.spring.config.PolicySettings;
 import io.github.ratelimit.spring.config.RateLimitProperties;
@@ -50,12 +49,9 @@ public final class IdentifierReader {
 
 	private final Environment environment;
 
-	private final ListPropertyNames names;
-
 	public IdentifierReader(RateLimitProperties properties, Environment environment) {
 		this.properties = properties;
 		this.environment = environment;
-		this.names = new ListPropertyNames(environment);
 	}
 
 	/**
@@ -142,13 +138,13 @@ public final class IdentifierReader {
 	}
 
 	private void readEntries(String property, List<String> entries, Consumer<String> list) {
-		for (int i = 0; i < entries.size(); i++) {
+		for (String entry : entries) {
 			try {
-				list.accept(entries.get(i));
+				list.accept(entry);
 			}
 			catch (IllegalArgumentException ex) {
-				throw new HiddenValueException(this.names.element(property, i),
-						IdentifierNames.withoutSecret(entries.get(i)), String.valueOf(ex.getMessage()));
+				throw new HiddenValueException(property, IdentifierNames.withoutSecret(entry),
+						String.valueOf(ex.getMessage()));
 			}
 		}
 	}
@@ -189,14 +185,11 @@ public final class IdentifierReader {
 		}
 	}
 
-	private void readEach(String property, List<String> values, Consumer<String> reader) {
-		for (int i = 0; i < values.size(); i++) {
-			String value = values.get(i);
-			PolicyReader.read(this.names.element(property, i), value, () -> {
-				reader.accept(value);
-				return value;
-			});
-		}
+	private static void readEach(String property, List<String> values, Consumer<String> reader) {
+		PolicyReader.readEach(property, values, (value) -> {
+			reader.accept(value);
+			return value;
+		});
 	}
 
 }

@@ -10,7 +10,6 @@ import io.github.ratelimit.spring.config.RateLimitProperties;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
-import org.springframework.core.env.Environment;
 import org.springframework.web.util.pattern.PathPatternParser;
 
 /**
@@ -27,14 +26,10 @@ public final class LimitedPathsReader {
 
 	private final PathPatternParser parser;
 
-	private final PolicyReader reader;
-
-	public LimitedPathsReader(RateLimitProperties properties, ConfiguredPolicies policies, PathPatternParser parser,
-			Environment environment) {
+	public LimitedPathsReader(RateLimitProperties properties, ConfiguredPolicies policies, PathPatternParser parser) {
 		this.properties = properties;
 		this.policies = policies;
 		this.parser = parser;
-		this.reader = new PolicyReader(properties, environment);
 	}
 
 	public LimitedPaths read() {
@@ -78,7 +73,7 @@ public final class LimitedPathsReader {
 	}
 
 	private List<Route> readRoutes(String property, List<String> paths, long cost) {
-		return this.reader.readEach(property, paths, (path) -> Route.parse(path, cost, this.parser));
+		return PolicyReader.readEach(property, paths, (path) -> Route.parse(path, cost, this.parser));
 	}
 
 }

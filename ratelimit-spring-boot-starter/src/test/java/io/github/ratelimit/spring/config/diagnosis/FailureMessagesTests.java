@@ -180,10 +180,10 @@ class FailureMessagesTests {
 			conflict | ratelimit.policies.conflict.limits | 5:11
 			missing | ratelimit.policies.missing.limits | 4:14
 			twice | ratelimit.policies.twice.identifiers | 5:21
-			capital | ratelimit.policies[myApi].limits[0] | 4:16
+			capital | ratelimit.policies[myApi].limits | 4:16
 			plan | ratelimit.policies.plan.plans.pro | 7:24
-			proxies | ratelimit.ip.trusted-proxies[0] | 3:23
-			list | ratelimit.deny[1] | 4:7
+			proxies | ratelimit.ip.trusted-proxies | 3:23
+			list | ratelimit.deny | 4:7
 			nodes | ratelimit.redis.cluster.nodes | 5:11
 			slash | ratelimit.policies[a/b] | 4:15
 			""")

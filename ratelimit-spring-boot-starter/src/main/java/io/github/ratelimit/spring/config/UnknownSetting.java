@@ -1,4 +1,4 @@
-package io.github.ratelimit.spring.config.diagnosis;
+package io.github.ratelimit.spring.config;
 
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -9,34 +9,34 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-import io.github.ratelimit.spring.config.RateLimitProperties;
-import io.github.ratelimit.spring.config.SetOptions;
 import io.github.ratelimit.spring.decide.NearestNames;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.BeanUtils;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.core.ResolvableType;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.env.StandardEnvironment;
 
 /**
  * A name below {@code ratelimit} without a property of that name.
  *
- * @param name the name
  * @param parent what its first elements name
  * @param nearest names of properties that may be meant
+ * @since 0.1
  */
-record UnknownSetting(ConfigurationPropertyName name, Setting parent, List<String> nearest) {
+public record UnknownSetting(Setting parent, List<String> nearest) {
 
-	private static final ConfigurationPropertyName POLICIES = ConfigurationPropertyName.of("ratelimit.policies");
+	private static final ConfigurationPropertyName POLICIES = SettingsBinding.OWN.append("policies");
 
 	/**
 	 * Looks up a property.
-	 * @param name a name below {@code ratelimit}
-	 * @param variable whether it is the name of an environment variable, in which an
-	 * underscore replaces a dot or a hyphen
-	 * @return what is wrong with the name; empty if there is a property of this name
+	 * @param property a property below {@code ratelimit}
+	 * @return what is wrong with its name; empty if there is a property of this name
 	 */
-	static Optional<UnknownSetting> find(ConfigurationPropertyName name, boolean variable) {
+	public static Optional<UnknownSetting> find(ConfigurationProperty property) {
+		ConfigurationPropertyName name = property.getName();
 		Setting parent = Setting.like(name)
 			.filter((setting) -> setting.name().equals(name) || setting.name().isAncestorOf(name))
 			.max(Comparator.comparingInt(Setting::length))
@@ -48,14 +48,29 @@ record UnknownSetting(ConfigurationPropertyName name, Setting parent, List<Strin
 		if (map != null && parent.name().isLastElementIndexed() && name.isNumericIndex(map.length())) {
 			parent = map;
 		}
+		boolean variable = isVariable(property);
 		List<String> meant = (variable ? withHyphens(name) : elsewhere(name, parent))
-			.map((property) -> property.toString().replace("[NAME]", ".NAME"))
+			.map((other) -> other.toString().replace("[NAME]", ".NAME"))
 			.toList();
 		if (meant.isEmpty()) {
 			meant = nearest(name, parent);
 		}
-		return Optional.of(new UnknownSetting(name, parent,
-				variable ? meant.stream().map(UnknownSetting::variable).toList() : meant));
+		return Optional
+			.of(new UnknownSetting(parent, variable ? meant.stream().map(UnknownSetting::variable).toList() : meant));
+	}
+
+	/**
+	 * Returns whether a property is an environment variable, in whose name an underscore
+	 * replaces a dot or a hyphen.
+	 */
+	static boolean isVariable(ConfigurationProperty property) {
+		return property.getSource() != null && isOfVariables(property.getSource().getUnderlyingSource());
+	}
+
+	/** Returns whether a source holds the environment variables. */
+	static boolean isOfVariables(@Nullable Object source) {
+		return source instanceof PropertySource<?> properties
+				&& properties.getName().equals(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME);
 	}
 
 	private static String variable(String property) {
@@ -111,12 +126,11 @@ record UnknownSetting(ConfigurationPropertyName name, Setting parent, List<Strin
 	 * @param type its type
 	 * @param parent the group of which it is a part; {@code null} for all properties
 	 */
-	record Setting(ConfigurationPropertyName name, ResolvableType type, @Nullable Setting parent) {
+	public record Setting(ConfigurationPropertyName name, ResolvableType type, @Nullable Setting parent) {
 
 		/** Returns all settings, with the keys of maps and the index of another name. */
 		private static Stream<Setting> like(ConfigurationPropertyName other) {
-			return new Setting(ConfigurationPropertyName.of("ratelimit"),
-					ResolvableType.forClass(RateLimitProperties.class), null)
+			return new Setting(SettingsBinding.OWN, ResolvableType.forClass(RateLimitProperties.class), null)
 				// A part of a name that was put together cannot be taken.
 				.withThoseBelow(ConfigurationPropertyName.adapt(other.toString(), '.'));
 		}
