@@ -10,8 +10,8 @@ import org.springframework.core.NamedThreadLocal;
 
 /**
  * The caller of a request or message, for threads that serve it without having it.
- * Implementations hold values and no request, which the container may have given to
- * somebody else by then, and must be safe for use by several threads.
+ * Implementations are safe for use by several threads, and hold no request, which the
+ * container may have given to somebody else by then.
  */
 @FunctionalInterface
 public interface CarriedCaller {
@@ -20,26 +20,20 @@ public interface CarriedCaller {
 	String ATTRIBUTE = CarriedCaller.class.getName();
 
 	/**
-	 * Returns an identifier.
-	 * @param name an identifier as in configuration, or a part of one
-	 * @return the identifier; {@code null} if the caller lacks it
+	 * Returns an identifier, or a part of one, by its name in the configuration;
+	 * {@code null} if the caller lacks it.
 	 */
 	@Nullable Identifier find(String name);
 
-	/**
-	 * Returns the caller of the current thread.
-	 * @return the caller; {@code null} if there is none
-	 */
+	/** Returns the caller of the current thread; {@code null} if there is none. */
 	static @Nullable CarriedCaller current() {
 		Supplier<? extends @Nullable CarriedCaller> known = Current.CALLER.get();
 		return (known != null) ? known.get() : null;
 	}
 
 	/**
-	 * Sets the caller of the current thread. Whoever sets it also sets what this returns,
-	 * at the end.
-	 * @param caller supplies the caller; {@code null} for none
-	 * @return what supplied the caller until now; {@code null} if there was none
+	 * Sets what supplies the caller of the current thread; {@code null} for none. Whoever
+	 * does sets what this returns at the end: what supplied it until now.
 	 */
 	static @Nullable Supplier<? extends @Nullable CarriedCaller> exchange(
 			@Nullable Supplier<? extends @Nullable CarriedCaller> caller) {

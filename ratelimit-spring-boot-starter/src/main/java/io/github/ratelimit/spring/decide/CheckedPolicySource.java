@@ -1,14 +1,12 @@
 package io.github.ratelimit.spring.decide;
 
 import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
-import java.util.function.LongSupplier;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.Ticker;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.Caller;
 import io.github.ratelimit.spring.PolicySource;
@@ -31,13 +29,11 @@ final class CheckedPolicySource implements PolicySource {
 	/** About 1 MB. */
 	private static final int MOST_ANSWERS = 2000;
 
-	private static final long CALM = Duration.ofMinutes(1).toNanos();
+	private static final Duration CALM = Duration.ofMinutes(1);
 
 	private final PolicySource source;
 
 	private final Consumer<Policy> requireSupported;
-
-	private final LongSupplier nanoTime;
 
 	/** Problems of the policies that were returned; empty if there is none. */
 	private final Cache<Policy, Optional<String>> checked = Caffeine.newBuilder()
@@ -45,13 +41,13 @@ final class CheckedPolicySource implements PolicySource {
 		.maximumSize(MOST_ANSWERS)
 		.build();
 
-	/** Time of the last invalid result for a policy, by its name. */
-	private final Map<String, Long> problems = new ConcurrentHashMap<>();
+	/** Names of the policies that had an invalid result within the last minute. */
+	private final Cache<String, Boolean> problems;
 
-	CheckedPolicySource(PolicySource source, Consumer<Policy> requireSupported, LongSupplier nanoTime) {
+	CheckedPolicySource(PolicySource source, Consumer<Policy> requireSupported, Ticker ticker) {
 		this.source = source;
 		this.requireSupported = requireSupported;
-		this.nanoTime = nanoTime;
+		this.problems = Caffeine.newBuilder().executor(Runnable::run).expireAfterWrite(CALM).ticker(ticker).build();
 	}
 
 	/**
@@ -60,7 +56,7 @@ final class CheckedPolicySource implements PolicySource {
 	 */
 	static PolicySource of(PolicySource source, Consumer<Policy> requireSupported) {
 		return (source instanceof Decider.ReadSource) ? source
-				: new CheckedPolicySource(source, requireSupported, System::nanoTime);
+				: new CheckedPolicySource(source, requireSupported, Ticker.systemTicker());
 	}
 
 	@Override
@@ -79,7 +75,6 @@ final class CheckedPolicySource implements PolicySource {
 			report(name, problem, null);
 			return configured;
 		}
-		answered(name);
 		return answer;
 	}
 
@@ -135,17 +130,10 @@ final class CheckedPolicySource implements PolicySource {
 
 	/** Logs no message of an exception, which may contain what users have sent. */
 	private void report(String name, String problem, @Nullable RuntimeException failure) {
-		if (this.problems.put(name, this.nanoTime.getAsLong()) == null) {
+		if (this.problems.asMap().put(name, true) == null) {
 			logger.warn("The policy '{}' stays as configured, because {} returned a policy that cannot be enforced: {}",
 					name, this.source.getClass().getName(), problem);
 			logger.trace("The source of policies failed", failure);
-		}
-	}
-
-	private void answered(String name) {
-		Long last = this.problems.isEmpty() ? null : this.problems.get(name);
-		if (last != null && this.nanoTime.getAsLong() - last >= CALM && this.problems.remove(name, last)) {
-			logger.info("The policy '{}' is again as {} returns it", name, this.source.getClass().getName());
 		}
 	}
 

@@ -15,35 +15,17 @@ import io.github.ratelimit.spring.PolicyLimiter;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.Enforcement;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides by the configured policies.
+ *
+ * @param enforcer supplies what finds the present caller; called when the limiter is
+ * used, because it depends on beans that may use the limiter
+ * @param plans the plans that uses may name
  */
-public final class ConfiguredPolicyLimiter implements PolicyLimiter {
-
-	private final ConfiguredPolicies policies;
-
-	private final Decider decider;
-
-	private final Supplier<PolicyEnforcer> enforcer;
-
-	private final ListedPlans plans;
-
-	/**
-	 * Creates a limiter.
-	 * @param policies the policies by name
-	 * @param decider decides
-	 * @param enforcer supplies what finds the present caller; called when the limiter is
-	 * used, because it depends on beans that may use the limiter
-	 * @param plans the plans that uses may name
-	 */
-	public ConfiguredPolicyLimiter(ConfiguredPolicies policies, Decider decider, Supplier<PolicyEnforcer> enforcer,
-			ListedPlans plans) {
-		this.policies = policies;
-		this.decider = decider;
-		this.enforcer = enforcer;
-		this.plans = plans;
-	}
+public record ConfiguredPolicyLimiter(ConfiguredPolicies policies, Decider decider, Supplier<PolicyEnforcer> enforcer,
+		ListedPlans plans) implements PolicyLimiter {
 
 	@Override
 	public Acquisition tryAcquire(Use... uses) {
@@ -69,9 +51,7 @@ public final class ConfiguredPolicyLimiter implements PolicyLimiter {
 		}
 		Optional<PolicyCharge> charge = use.identifiers().isEmpty() ? ofPresentCaller(policy, use)
 				: Optional.of(ofIdentifiers(policy, use));
-		return charge.map(ConfiguredPolicyLimiter::withoutResponse)
-			.map((found) -> (use.plan() != null) ? new PolicyCharge(found.policy(), found.charge(), use.plan())
-					: found);
+		return charge.map((found) -> withoutResponse(found, (use.plan() != null) ? use.plan() : found.plan()));
 	}
 
 	private Optional<PolicyCharge> ofPresentCaller(IdentifiedPolicy policy, Use use) {
@@ -90,16 +70,14 @@ public final class ConfiguredPolicyLimiter implements PolicyLimiter {
 		return new PolicyCharge(current.policy(), new Charge(current.policy().policy(), identifiers, use.cost()));
 	}
 
-	/** Returns the same charge, which no response makes provisional. */
-	private static PolicyCharge withoutResponse(PolicyCharge charge) {
-		Enforcement enforcement = charge.policy().enforcement();
-		if (enforcement.countWhen() == null) {
-			return charge;
+	/** Returns the charge for a plan, which no response makes provisional. */
+	private static PolicyCharge withoutResponse(PolicyCharge charge, @Nullable String plan) {
+		IdentifiedPolicy policy = charge.policy();
+		Enforcement own = policy.enforcement();
+		if (own.countWhen() != null) {
+			policy = policy.withEnforcement(new Enforcement(own.mode(), own.onStoreFailure(), null, own.missing()));
 		}
-		return new PolicyCharge(charge.policy()
-			.withEnforcement(
-					new Enforcement(enforcement.mode(), enforcement.onStoreFailure(), null, enforcement.missing())),
-				charge.charge(), charge.plan());
+		return new PolicyCharge(policy, charge.charge(), plan);
 	}
 
 }

@@ -65,7 +65,7 @@ public final class Counted {
 		}
 	}
 
-	/** Throws a {@link StoreException} if the store fails, so that it is tried again. */
+	/** Throws a {@link StoreException} if the store fails: it is tried again. */
 	void renew(PolicyCharge call) {
 		RateLimitRequest request = RateLimitRequest.of(call.charge()).withCall(call.call());
 		if (call.source() == Decision.Source.LOCAL) {
@@ -135,10 +135,6 @@ public final class Counted {
 
 	void resume() {
 		this.running.values().forEach(RunningCalls::resume);
-	}
-
-	void close() {
-		this.running.values().forEach(RunningCalls::close);
 	}
 
 }

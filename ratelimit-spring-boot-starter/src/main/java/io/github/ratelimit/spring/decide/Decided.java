@@ -9,9 +9,7 @@ import io.github.ratelimit.spring.PolicyLimiter.Acquisition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What was decided over a request, and what it has used.
- * <p>
- * Safe for use by several threads.
+ * What was decided over a request, and what it has used. Safe for use by several threads.
  */
 public class Decided implements Acquisition {
 
@@ -22,7 +20,7 @@ public class Decided implements Acquisition {
 
 	private final List<PolicyCharge> asked;
 
-	/** {@code null} if nothing was used. */
+	/** Settles what was used; {@code null} if nothing was. */
 	private final @Nullable Counted counted;
 
 	private List<PolicyCharge> used;
@@ -49,9 +47,8 @@ public class Decided implements Acquisition {
 	}
 
 	/**
-	 * Returns the policies that may deny the request, for the plan of each charge, in the
-	 * order in which they are checked. A denial from memory has only the statuses of
-	 * limits that are known to deny.
+	 * Returns the policies that may deny the request, each for its plan, in the order in
+	 * which they are checked. A denial from memory has statuses of some of them only.
 	 */
 	public List<Policy> checked() {
 		return this.asked.stream()

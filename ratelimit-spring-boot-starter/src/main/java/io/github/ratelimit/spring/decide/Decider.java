@@ -54,7 +54,6 @@ public final class Decider implements AutoCloseable {
 	/** About 20 MB, unless policies keep long logs. */
 	private static final int MAX_LOCAL_COUNTS = 100_000;
 
-	/** Calls the store, through the denial cache if there is one. */
 	private final OutageRateLimiter limiter;
 
 	private final LeasedRateLimiter leases;
@@ -67,12 +66,7 @@ public final class Decider implements AutoCloseable {
 
 	private final SingletonSupplier<List<PolicySource>> sources;
 
-	/**
-	 * Creates a decider that remembers no denials.
-	 * @param store decides, and may fail
-	 * @param listeners are notified of every decision, in this order
-	 * @param sources supplies the sources that change the policies, one after another
-	 */
+	/** Creates a decider that remembers no denials, of an instance that is alone. */
 	public Decider(RateLimiter store, List<DecisionListener> listeners, Supplier<List<PolicySource>> sources) {
 		this(store, listeners, sources, UnaryOperator.identity(), () -> 1, null, DEFAULT_LONGEST_CALL);
 	}
@@ -81,15 +75,12 @@ public final class Decider implements AutoCloseable {
 	 * Creates a decider.
 	 * @param store decides, and may fail
 	 * @param listeners are notified of every decision, in this order
-	 * @param sources supplies the sources that change the policies, one after another;
-	 * called once, with the first decision, because sources may depend on beans whose
-	 * methods are limited
+	 * @param sources supplies what changes the policies, one after another; called once,
+	 * with the first decision, because a source may depend on limited beans
 	 * @param shown returns an identifier as it may be logged
 	 * @param instances how many instances share the quotas while the store fails
-	 * @param denials remembers identifiers that the store has denied; {@code null} to
-	 * call it each time
-	 * @param longestCall how long a concurrent call is renewed without a sign that it
-	 * runs
+	 * @param denials remembers whom the store has denied; {@code null} to call it always
+	 * @param longestCall how long a call is renewed without a sign that it runs
 	 */
 	public Decider(RateLimiter store, List<DecisionListener> listeners, Supplier<List<PolicySource>> sources,
 			UnaryOperator<Identifier> shown, InstanceCount instances, @Nullable DenialCache denials,
@@ -115,11 +106,9 @@ public final class Decider implements AutoCloseable {
 	}
 
 	/**
-	 * Returns a use of the current form of its policy. Call it for each request, before
-	 * its identifiers and plan are found.
-	 * @param configured a use of the policy as configured
+	 * Returns the same use of the current form of its policy. Call it for each request,
+	 * before its identifiers and plan are found.
 	 * @param caller finds identifiers, except the expressions, whose values the use has
-	 * @return the same use of the policy as the sources return it
 	 */
 	public PolicyUse current(PolicyUse configured, Caller caller) {
 		return configured.withPolicy(current(configured.policy(), (name) -> configured.identify(name, caller::find)));
@@ -134,11 +123,10 @@ public final class Decider implements AutoCloseable {
 	}
 
 	/**
-	 * Decides a request, over the {@linkplain #current(PolicyUse, Caller) current}
-	 * policies, for the plan of each charge, and over their concurrent calls. The store
-	 * is not called for charges that cost nothing, which are always allowed.
-	 * @param requested a charge for each policy, without duplicates; may be empty
-	 * @return the decision, and what was used
+	 * Decides a request for the plan of each charge, and over the concurrent calls of
+	 * their policies. Charges that cost nothing are allowed without the store.
+	 * @param requested a charge for each {@linkplain #current(PolicyUse, Caller) current}
+	 * policy, without duplicates; may be empty
 	 * @throws StoreException if the store failed, and one of the policies denies requests
 	 * then
 	 */
@@ -147,9 +135,8 @@ public final class Decider implements AutoCloseable {
 	}
 
 	/**
-	 * Decides a request as {@link #decide(List)}. What is used is provisional if its
-	 * policy counts only some responses: it must be {@linkplain #counted() settled}
-	 * later.
+	 * Decides a request as {@link #decide(List)}, whose response is known later: what it
+	 * uses must be {@linkplain #counted() settled} then.
 	 */
 	public Decided decideProvisionally(List<PolicyCharge> requested) {
 		return decide(requested, true);
@@ -202,8 +189,8 @@ public final class Decider implements AutoCloseable {
 	}
 
 	/**
-	 * Returns the decision that {@link #decide(List)} would make now. Nothing is used,
-	 * and no listener is notified. Charges that cost nothing are checked as well.
+	 * Returns what {@link #decide(List)} would decide now, also for charges that cost
+	 * nothing. Nothing is used, and no listener is notified.
 	 */
 	public Decision peek(List<PolicyCharge> requested) {
 		List<PolicyCharge> charges = requested.stream().map(PolicyCharge::ofPlan).flatMap(Optional::stream).toList();
@@ -235,11 +222,9 @@ public final class Decider implements AutoCloseable {
 	private static OnStoreFailure whenStoreFails(Policy policy, List<PolicyCharge> charges) {
 		return charges.stream()
 			.filter((charge) -> charge.charge().policy().equals(policy))
+			.map((charge) -> charge.policy().enforcement().whenStoreFails())
 			.findFirst()
-			.orElseThrow()
-			.policy()
-			.enforcement()
-			.whenStoreFails();
+			.orElseThrow();
 	}
 
 	/** Rejects a policy that the store does not support. */
@@ -248,17 +233,13 @@ public final class Decider implements AutoCloseable {
 	}
 
 	/**
-	 * Returns the rate limiter that knows whether the store fails. Code that calls the
-	 * store in another way reports failures to it.
+	 * Returns what knows whether the store fails; who else calls it reports that here.
 	 */
 	public OutageRateLimiter outage() {
 		return this.limiter;
 	}
 
-	/**
-	 * Returns the rate limiter that takes parts of quotas in advance. Code that blocks
-	 * identifiers or resets counts in another way tells it.
-	 */
+	/** Returns what takes quota in advance; who else blocks or resets tells it. */
 	public LeasedRateLimiter leases() {
 		return this.leases;
 	}
@@ -288,7 +269,7 @@ public final class Decider implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		this.counted.close();
+		this.counted.pause();
 		this.leases.close();
 	}
 

@@ -84,11 +84,9 @@ public final class IdentifierNames {
 	}
 
 	/**
-	 * Returns an identifier with its value, of one of some types.
-	 * @param text {@code global}, or the type and the value, which may both contain
-	 * colons
-	 * @param types the types
-	 * @return the identifier, of the longest type that fits; {@code null} if none does
+	 * Returns an identifier with its value, of the longest of some types that fits;
+	 * {@code null} if none does.
+	 * @param text {@code global}, or type and value, which may both contain colons
 	 */
 	public static @Nullable Identifier withValue(String text, Collection<String> types) {
 		if (text.equals(GLOBAL)) {
@@ -111,11 +109,8 @@ public final class IdentifierNames {
 	}
 
 	/**
-	 * Changes the addresses in an identifier.
-	 * @param identifier any identifier
+	 * Changes the addresses in an identifier, unless it lacks the value of a part.
 	 * @param change returns what to write instead of an address
-	 * @return the identifier; as it is if it contains no address, or lacks the value of a
-	 * part
 	 */
 	public static Identifier withAddress(Identifier identifier, UnaryOperator<String> change) {
 		List<String> types = parts(identifier.type());
@@ -133,12 +128,7 @@ public final class IdentifierNames {
 		return new Identifier(identifier.type(), String.join("+", values));
 	}
 
-	/**
-	 * Returns names of identifiers that an unknown part may be a misspelling of.
-	 * @param part a part of an identifier
-	 * @return the names that need no other, and those of the header, the cookie and the
-	 * query parameter if the part may mean one
-	 */
+	/** Returns names of identifiers that an unknown part may be a misspelling of. */
 	public static List<String> similar(String part) {
 		List<String> names = new ArrayList<>(SIMPLE);
 		String[] named = part.split(":", 2);

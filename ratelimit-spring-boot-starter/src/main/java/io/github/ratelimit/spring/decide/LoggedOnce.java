@@ -8,7 +8,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Warnings that are logged once each, though every request may be a reason for them.
+ * Messages that are logged once each, though every request may be a reason for them.
  * <p>
  * Safe for use by several threads.
  */
@@ -23,7 +23,7 @@ public final class LoggedOnce {
 
 	/**
 	 * Creates an instance.
-	 * @param type the class that warns
+	 * @param type the class that logs
 	 */
 	public LoggedOnce(Class<?> type) {
 		this.logger = LoggerFactory.getLogger(type);
@@ -34,11 +34,22 @@ public final class LoggedOnce {
 		return this.subjects.size() >= MOST || this.subjects.contains(subject);
 	}
 
-	/** Warns of a subject, unless it was warned of before. */
+	/** Warns of a subject, unless it was logged before. */
 	public void warn(Object subject, String message, @Nullable Object... arguments) {
-		if (!contains(subject) && this.subjects.add(subject)) {
+		if (add(subject)) {
 			this.logger.warn(message, arguments);
 		}
+	}
+
+	/** Logs an error of the application, unless its subject was logged before. */
+	public void error(Object subject, String message, @Nullable Object... arguments) {
+		if (add(subject)) {
+			this.logger.error(message, arguments);
+		}
+	}
+
+	private boolean add(Object subject) {
+		return !contains(subject) && this.subjects.add(subject);
 	}
 
 }

@@ -94,6 +94,11 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 		return this.charge.policy().algorithm().countsCalls();
 	}
 
+	/** Returns the count of an identifier. */
+	public Account account(Identifier identifier) {
+		return new Account(this.charge.policy().name(), this.charge.policy().stateForm(), identifier);
+	}
+
 	/**
 	 * Returns the statuses of limits whose quota is 0, for which the store is not called.
 	 * Policies that count denied requests need the store, for their other limits.
@@ -110,6 +115,11 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 			}
 		}
 		return statuses;
+	}
+
+	/** A count in the store. Plans with other windows have separate counts. */
+	public record Account(String policy, String stateForm, Identifier identifier) {
+
 	}
 
 }

@@ -17,8 +17,7 @@ import io.github.ratelimit.spring.CallerDeniedException;
 public interface PolicyEnforcer {
 
 	/**
-	 * Decides over all policies at once, all or nothing, whether the current thread may
-	 * proceed.
+	 * Decides over all policies at once, all or nothing.
 	 * @param uses what is used of each policy, without duplicates
 	 * @return what was decided; whoever proceeds ends it
 	 * @throws io.github.ratelimit.StoreException if the store failed, and one of the
@@ -30,29 +29,21 @@ public interface PolicyEnforcer {
 	}
 
 	/**
-	 * Finds the caller on the current thread, for decisions on other threads.
-	 * @param uses what is used of each policy, without duplicates
-	 * @return decides for this caller on any thread, each time it is called, as
-	 * {@link #enforce(List)} does
-	 * @throws CallerDeniedException if the caller is denied regardless of its limits
+	 * Finds the caller on the current thread, as {@link #enforce(List)} does.
+	 * @return decides for this caller each time it is called, on any thread
 	 */
 	Supplier<Decided> prepare(List<PolicyUse> uses);
 
 	/**
-	 * Returns what a use of a policy charges the caller on the current thread, without
-	 * deciding.
-	 * @param use what is used of the policy
-	 * @return the charge of the current form of the policy; empty if it does not apply,
-	 * or the call costs nothing
+	 * Returns what a use of a policy charges the caller on the current thread: of its
+	 * current form, and nothing if it does not apply, or the call costs nothing.
 	 * @throws CallerDeniedException if the caller is denied regardless of its limits
 	 */
 	Optional<PolicyCharge> charge(PolicyUse use);
 
 	/**
 	 * Returns an identifier as callers are counted by it, such as the network of an
-	 * address. By default, the identifier itself.
-	 * @param identifier any identifier
-	 * @return the identifier to count by
+	 * address.
 	 * @throws IllegalArgumentException if callers are never counted by it
 	 */
 	default Identifier counted(Identifier identifier) {
@@ -60,16 +51,14 @@ public interface PolicyEnforcer {
 	}
 
 	/**
-	 * Rejects an identifier that this enforcer does not know.
-	 * @param identifier an identifier as in configuration
+	 * Rejects an identifier as in configuration that this enforcer does not know.
 	 * @throws IllegalArgumentException if the identifier is unknown
 	 */
 	void requireKnown(String identifier);
 
 	/**
-	 * Rejects a policy that the store does not support. By default, all are supported.
-	 * @param policy the policy
-	 * @throws IllegalArgumentException if the algorithm or its options are not supported
+	 * Rejects a policy whose algorithm, or an option of it, the store does not support.
+	 * @throws IllegalArgumentException if it does not
 	 */
 	default void requireSupported(Policy policy) {
 	}

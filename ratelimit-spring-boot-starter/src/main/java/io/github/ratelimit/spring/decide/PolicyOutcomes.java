@@ -35,16 +35,11 @@ final class PolicyOutcomes {
 	/** Whether there is a listener. */
 	private final boolean heard;
 
+	/** Returns an identifier as it may be logged. */
 	private final UnaryOperator<Identifier> shown;
 
 	private final OutageRateLimiter limiter;
 
-	/**
-	 * Creates outcomes.
-	 * @param listeners are notified, in this order
-	 * @param shown returns an identifier as it may be logged
-	 * @param limiter has decided
-	 */
 	PolicyOutcomes(List<DecisionListener> listeners, UnaryOperator<Identifier> shown, OutageRateLimiter limiter) {
 		this.listeners = new Listeners<>(() -> List.copyOf(listeners));
 		this.heard = !listeners.isEmpty();

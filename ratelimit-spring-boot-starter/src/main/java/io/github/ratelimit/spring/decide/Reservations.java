@@ -7,13 +7,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
 import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.Expiry;
 import com.github.benmanes.caffeine.cache.Ticker;
 import io.github.ratelimit.Decision;
-import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.denial.DenialCache;
-import org.jspecify.annotations.Nullable;
+import io.github.ratelimit.spring.decide.PolicyCharge.Account;
 
 /**
  * Charges of requests in progress on this instance that may be refunded, because their
@@ -31,24 +31,24 @@ final class Reservations {
 	/** Shortest time to wait, and the time for which denials are remembered. */
 	static final Duration SOON = Duration.ofSeconds(1);
 
-	/** Servlet containers sometimes drop a request without an event for its end. */
+	/**
+	 * Servlet containers sometimes drop a request without an event for its end. After
+	 * this time a sum is started again, also while other requests change it.
+	 */
 	private static final Duration FORGOTTEN = Duration.ofHours(1);
 
-	/** What is held, by what may deny a request. */
-	final ConcurrentMap<Key, Held> held;
+	/** The sums of what is held, by what may deny a request. */
+	final ConcurrentMap<Account, Long> held;
 
 	/** Names, as in the store, of the policies that may have reservations. */
 	private final Set<String> policies = ConcurrentHashMap.newKeySet();
 
-	private final Ticker ticker;
-
 	Reservations(Ticker ticker) {
-		this.ticker = ticker;
 		this.held = Caffeine.newBuilder()
 			.executor(Runnable::run)
-			.expireAfterWrite(FORGOTTEN)
+			.expireAfter(Expiry.<Account, Long>creating((account, cost) -> FORGOTTEN))
 			.ticker(ticker)
-			.<Key, Held>build()
+			.build()
 			.asMap();
 	}
 
@@ -69,19 +69,18 @@ final class Reservations {
 
 	/** Adds a provisional charge that will be settled. */
 	void add(PolicyCharge used) {
-		used.charge()
-			.identifiers()
-			.forEach((identifier) -> this.held.merge(Key.of(used, identifier),
-					new Held(used.charge().cost(), this.ticker.read()), Held::with));
+		long cost = used.charge().cost();
+		used.charge().identifiers().forEach((identifier) -> this.held.merge(used.account(identifier), cost, Long::sum));
 	}
 
 	/** Removes a charge that has been settled. */
 	void remove(PolicyCharge used) {
 		if (used.isProvisional()) {
+			long cost = used.charge().cost();
 			used.charge()
 				.identifiers()
-				.forEach((identifier) -> this.held.computeIfPresent(Key.of(used, identifier),
-						(key, held) -> held.without(used.charge().cost())));
+				.forEach((identifier) -> this.held.computeIfPresent(used.account(identifier),
+						(account, held) -> (held > cost) ? held - cost : null));
 		}
 	}
 
@@ -115,41 +114,8 @@ final class Reservations {
 	private boolean mayBeRefunded(LimitStatus status, List<PolicyCharge> charges) {
 		return !this.held.isEmpty() && charges.stream()
 			.filter((charge) -> charge.isProvisional() && charge.charge().policy().equals(status.policy()))
-			.anyMatch((charge) -> charge.charge().cost()
-					- status.remaining() <= held(Key.of(charge, status.identifier())));
-	}
-
-	private long held(Key key) {
-		Held held = this.held.get(key);
-		return (held != null) ? held.cost() : 0;
-	}
-
-	/** Plans with other windows have separate counts. */
-	record Key(String policy, String stateForm, Identifier identifier) {
-
-		static Key of(PolicyCharge charge, Identifier identifier) {
-			Policy policy = charge.charge().policy();
-			return new Key(policy.name(), policy.stateForm(), identifier);
-		}
-
-	}
-
-	/**
-	 * The sum of reserved costs. Where requests arrive all the time, the costs of dropped
-	 * requests would never expire; so the sum is started again after a time.
-	 *
-	 * @param since when it was started, in nanoseconds
-	 */
-	record Held(long cost, long since) {
-
-		Held with(Held more) {
-			return (more.since - this.since > FORGOTTEN.toNanos()) ? more : new Held(this.cost + more.cost, this.since);
-		}
-
-		@Nullable Held without(long cost) {
-			return (this.cost > cost) ? new Held(this.cost - cost, this.since) : null;
-		}
-
+			.anyMatch((charge) -> charge.charge().cost() - status.remaining() <= this.held
+				.getOrDefault(charge.account(status.identifier()), 0L));
 	}
 
 }

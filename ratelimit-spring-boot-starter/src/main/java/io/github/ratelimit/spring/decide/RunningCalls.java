@@ -5,7 +5,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
@@ -56,10 +55,8 @@ final class RunningCalls {
 
 	private final LongSupplier nanos;
 
-	/** Runs a task after a part of the lease, and must not be blocked by it. */
+	/** Runs a task after a part of the lease. */
 	private final Executor later;
-
-	private final Executor threads;
 
 	/**
 	 * Creates an instance without calls.
@@ -69,26 +66,30 @@ final class RunningCalls {
 	 * @param end removes a call that has ended
 	 */
 	RunningCalls(Duration lease, Duration longest, Consumer<PolicyCharge> renewal, Consumer<PolicyCharge> end) {
-		this(lease, longest, renewal, end, System::nanoTime,
-				CompletableFuture.delayedExecutor(lease.toNanos() / PARTS, TimeUnit.NANOSECONDS, Runnable::run),
-				RunningCalls::startThread);
+		this(lease, longest, renewal, end, System::nanoTime, CompletableFuture.delayedExecutor(lease.toNanos() / PARTS,
+				TimeUnit.NANOSECONDS, RunningCalls::startThread));
 	}
 
 	RunningCalls(Duration lease, Duration longest, Consumer<PolicyCharge> renewal, Consumer<PolicyCharge> end,
-			LongSupplier nanos, Executor later, Executor threads) {
+			LongSupplier nanos, Executor later) {
 		this.age = 2 * lease.toNanos() / PARTS;
 		this.longest = longest.toNanos();
 		this.renewal = renewal;
 		this.end = end;
 		this.nanos = nanos;
 		this.later = later;
-		this.threads = threads;
 	}
 
+	/** Blocks the timer of the JDK only if there can be no more threads. */
 	private static void startThread(Runnable task) {
 		Thread thread = new Thread(task, "ratelimit-renewal");
 		thread.setDaemon(true);
-		thread.start();
+		try {
+			thread.start();
+		}
+		catch (OutOfMemoryError ex) {
+			task.run();
+		}
 	}
 
 	/** Adds a call, of which there is no sign yet. */
@@ -129,38 +130,9 @@ final class RunningCalls {
 		schedule();
 	}
 
-	/** Forgets all calls, and renews no more. */
-	void close() {
-		this.paused = true;
-		this.running.clear();
-	}
-
 	private void schedule() {
-		if (!this.paused && !this.running.isEmpty() && this.scheduled.compareAndSet(false, true)
-				&& !runs(this.later, this::startRenewal)) {
-			this.scheduled.set(false);
-		}
-	}
-
-	/** Runs on a thread of the JDK, which drops errors. */
-	private void startRenewal() {
-		if (this.paused || !runs(this.threads, this::renew)) {
-			this.scheduled.set(false);
-			schedule();
-		}
-	}
-
-	/**
-	 * There may be no more threads now; the next call, or part of the lease, tries again.
-	 */
-	private static boolean runs(Executor executor, Runnable task) {
-		try {
-			executor.execute(task);
-			return true;
-		}
-		catch (RejectedExecutionException | OutOfMemoryError ex) {
-			logger.debug("No thread can be started to renew calls", ex);
-			return false;
+		if (!this.paused && !this.running.isEmpty() && this.scheduled.compareAndSet(false, true)) {
+			this.later.execute(this::renew);
 		}
 	}
 

@@ -11,7 +11,6 @@ import java.util.stream.Stream;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.decide.PolicyCharge;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -99,7 +98,7 @@ public final class CostSettlement {
 		return true;
 	}
 
-	/** Refunds everything that was used so far, whatever its true cost is. */
+	/** Refunds everything that was used so far. */
 	synchronized void refund() {
 		if (!this.used.isEmpty()) {
 			this.free = Stream.concat(this.free.stream(), this.used.stream()).toList();
@@ -140,10 +139,9 @@ public final class CostSettlement {
 	 * time
 	 */
 	synchronized List<Settlement> end() {
-		List<Settlement> settlements = List.of();
-		if (!this.free.isEmpty() || !this.settled.isEmpty() || this.provisional) {
-			settlements = Stream.concat(settlements(this.free, true), settlements(this.used, false)).toList();
-		}
+		boolean changes = !this.free.isEmpty() || !this.settled.isEmpty() || this.provisional;
+		List<Settlement> settlements = changes
+				? Stream.concat(settlements(this.free, true), settlements(this.used, false)).toList() : List.of();
 		this.free = List.of();
 		forgetUsed();
 		return settlements;
@@ -177,19 +175,14 @@ public final class CostSettlement {
 	}
 
 	/**
-	 * Adds up charges by policy, identifier, and where they were counted: in the store or
-	 * locally. Plans with the same algorithm and windows share a count; other plans have
-	 * separate counts.
+	 * Adds up charges by their counts, and where these are: in the store or locally.
 	 * @return the charges of each count, for one identifier each
 	 */
 	private static List<List<PolicyCharge>> accounts(List<PolicyCharge> charges) {
-		Map<Account, Map<Decision.Source, PolicyCharge>> accounts = new LinkedHashMap<>();
+		Map<PolicyCharge.Account, Map<Decision.Source, PolicyCharge>> accounts = new LinkedHashMap<>();
 		for (PolicyCharge charge : charges) {
-			Policy policy = charge.charge().policy();
 			for (Identifier identifier : charge.charge().identifiers()) {
-				accounts
-					.computeIfAbsent(new Account(policy.name(), policy.stateForm(), identifier),
-							(key) -> new LinkedHashMap<>())
+				accounts.computeIfAbsent(charge.account(identifier), (key) -> new LinkedHashMap<>())
 					.merge(charge.source(), with(List.of(identifier), charge), (one, other) -> one
 						.withCharge(one.charge().withCost(one.charge().cost() + other.charge().cost())));
 			}
@@ -219,14 +212,8 @@ public final class CostSettlement {
 		}
 	}
 
-	/**
-	 * A charge and its true cost.
-	 */
+	/** A charge and its true cost. */
 	record Settlement(PolicyCharge used, long cost) {
-
-	}
-
-	private record Account(String policy, String stateForm, Identifier identifier) {
 
 	}
 

@@ -1,16 +1,14 @@
 package io.github.ratelimit.spring.web;
 
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 import io.github.ratelimit.spring.decide.GivenIdentifiers;
+import io.github.ratelimit.spring.decide.LoggedOnce;
 import io.github.ratelimit.spring.decide.UnknownPolicyHandler;
 import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletRequest;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.web.servlet.ServletContextInitializer;
 import org.springframework.web.context.ServletContextAware;
@@ -26,12 +24,7 @@ import org.springframework.web.context.ServletContextAware;
 record SettledPolicies(Supplier<Set<String>> names,
 		UnknownPolicyHandler handler) implements ServletContextInitializer, ServletContextAware {
 
-	private static final Logger logger = LoggerFactory.getLogger(SettledPolicies.class);
-
 	private static final String ATTRIBUTE = SettledPolicies.class.getName();
-
-	/** Names may be what clients send. */
-	private static final int MOST_LOGGED = 100;
 
 	/** Returns the policies of a request; {@code null} if the limiter is off. */
 	static @Nullable SettledPolicies of(ServletRequest request) {
@@ -40,12 +33,8 @@ record SettledPolicies(Supplier<Set<String>> names,
 
 	/** Returns what logs each unknown policy once. */
 	static UnknownPolicyHandler log() {
-		Set<String> logged = ConcurrentHashMap.newKeySet();
-		return (unknown) -> {
-			if (logged.size() < MOST_LOGGED && logged.add(unknown.getMessage())) {
-				logger.error("A true cost is not settled: {}", unknown.getMessage());
-			}
-		};
+		LoggedOnce errors = new LoggedOnce(SettledPolicies.class);
+		return (unknown) -> errors.error(unknown.toString(), "A true cost is not settled: {}", unknown.getMessage());
 	}
 
 	@Override

@@ -38,7 +38,7 @@ class CarriedCallerTests {
 	}
 
 	@Test
-	void userIsKnownWhenLoginFollowsScope() {
+	void threadHasCallerWithinScopeAlone() {
 		ContextSnapshot before = this.snapshots.captureAll();
 		try (ContextSnapshot.Scope outer = before.setThreadLocals();
 				ContextSnapshot.Scope inner = before.setThreadLocals()) {
@@ -50,15 +50,7 @@ class CarriedCallerTests {
 			assertThat(user()).isEqualTo("anna");
 		});
 		carried.run();
-	}
-
-	@Test
-	void threadHasNoCallerAfterScope() {
-		ContextSnapshot snapshot = this.snapshots.captureAll();
 		CarriedCaller.exchange(null);
-		Runnable carried = snapshot.wrap(() -> {
-			assertThat(user()).isEqualTo("nobody");
-		});
 		carried.run();
 		assertThat(CarriedCaller.current()).isNull();
 	}

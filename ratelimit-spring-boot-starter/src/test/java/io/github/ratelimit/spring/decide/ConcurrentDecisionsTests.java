@@ -95,22 +95,16 @@ class ConcurrentDecisionsTests {
 	}
 
 	@Test
-	void callCostsOneWhateverTheRequestCosts() {
+	void callCostsOneUnlessTheRequestIsFree() {
+		assertThat(decide(ONLY, 0).allowed()).isTrue();
+		assertThat(decide(BOTH, 0).allowed()).isTrue();
+		assertThat(this.running).isEmpty();
 		assertThat(decide(BOTH, 5).allowed()).isTrue();
 		assertThat(running(BOTH)).isEqualTo(1);
 		Decision denied = decide(BOTH, 1);
 		assertThat(denied.violated()).extracting((status) -> status.policy().name()).containsExactly("both");
 		assertThat(denied.retryAfter()).hasValue(Duration.ofHours(1));
 		assertThat(running(BOTH)).isEqualTo(1);
-	}
-
-	@Test
-	void freeRequestIsNotCounted() {
-		for (int i = 0; i < 5; i++) {
-			assertThat(decide(ONLY, 0).allowed()).isTrue();
-			assertThat(decide(BOTH, 0).allowed()).isTrue();
-		}
-		assertThat(this.running).isEmpty();
 	}
 
 	/** Another instance may end a call. */
@@ -125,17 +119,10 @@ class ConcurrentDecisionsTests {
 	}
 
 	@Test
-	void listenersAreNotifiedOfCallsAsOfAPolicy() {
-		decide(BOTH, 1);
-		decide(BOTH, 1);
-		decide(BOTH, 1);
-		assertThat(this.notified).extracting((decision) -> decision.policy().policy().name() + " " + decision.outcome())
-			.endsWith("both DENIED_BY_OTHER", "both (at once) DENIED");
-	}
-
-	@Test
 	void allPoliciesKnowTheCallByTheSameNumber() {
 		decide(charge(ONLY, 1), charge(BOTH, 1));
+		assertThat(this.notified).extracting((decision) -> decision.policy().policy().name())
+			.containsExactly("both", "only", "both (at once)");
 		List<PolicyCharge> calls = this.running.get(0).calls();
 		assertThat(calls).extracting(PolicyCharge::call).hasSize(2).containsOnly(calls.get(0).call());
 		this.running.get(0).end();

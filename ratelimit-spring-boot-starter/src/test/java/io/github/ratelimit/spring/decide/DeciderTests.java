@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.decide;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -63,11 +64,9 @@ class DeciderTests {
 	@Test
 	void renewalFailsIfTheStoreFails() {
 		Decider failing = decisions(new FailingStore());
-		PolicyCharge call = new PolicyCharge(
-				new IdentifiedPolicy(ConcurrentLimit.alone("one", 1, Duration.ofMinutes(1)), List.of("user")),
-				Charge.of(ConcurrentLimit.alone("one", 1, Duration.ofMinutes(1)), Identifier.user("alice")))
-			.ofCall(1)
-			.orElseThrow();
+		IdentifiedPolicy policy = new IdentifiedPolicy(ConcurrentLimit.alone("one", 1, Duration.ofMinutes(1)),
+				List.of("user"));
+		PolicyCharge call = withCost(policy, 1).ofCall(1).orElseThrow();
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> failing.counted().renew(call));
 		assertThat(failing.outage().failingSince()).isPresent();
 	}
@@ -86,6 +85,9 @@ class DeciderTests {
 
 	@Test
 	void policyInShadowModeCountsAndReportsButNeverDenies() {
+		decide(ONE);
+		assertThat(decide(ONE, SHADOW).allowed()).isFalse();
+		assertThat(outcomes("shadow")).isEmpty();
 		assertThat(decide(SHADOW, TWO).allowed()).isTrue();
 		assertThat(this.store.peek(RateLimitRequest.of(SHADOW.policy(), ALICE)).allowed()).isFalse();
 		Decision decision = decide(SHADOW, TWO);
@@ -94,6 +96,7 @@ class DeciderTests {
 		assertThat(this.decisions.peek(charges(SHADOW)).shadows().get("shadow").allowed()).isFalse();
 		assertThat(outcomes("shadow")).containsExactly(Outcome.ALLOWED, Outcome.SHADOW_DENIED);
 		assertThat(outcomes("two")).containsExactly(Outcome.ALLOWED, Outcome.ALLOWED);
+		assertThat(decide(SHADOW).statuses()).isEmpty();
 	}
 
 	@Test
@@ -109,14 +112,6 @@ class DeciderTests {
 					(decision) -> decision.violated().stream().map(LimitStatus::identifier).toList())
 			.containsExactly(tuple("one", List.of()), tuple("one", List.of(ALICE)), tuple("two", List.of()),
 					tuple("shadow", List.of()), tuple("shadow", List.of(ALICE)));
-	}
-
-	@Test
-	void requestsThatAreDeniedAreNotCountedInShadowMode() {
-		decide(ONE);
-		decide(ONE, SHADOW);
-		assertThat(outcomes("shadow")).isEmpty();
-		assertThat(this.store.peek(RateLimitRequest.of(SHADOW.policy(), ALICE)).allowed()).isTrue();
 	}
 
 	/** Policies in shadow mode are settled like others. */
@@ -144,21 +139,11 @@ class DeciderTests {
 	}
 
 	@Test
-	void nothingButShadowsAllowsWithoutStatuses() {
-		decide(SHADOW);
-		Decision decision = decide(SHADOW);
-		assertThat(decision.allowed()).isTrue();
-		assertThat(decision.statuses()).isEmpty();
-	}
-
-	@Test
 	void listenersAreNotifiedOfBlocks() {
 		this.store.block(ALICE, null, Duration.ofMinutes(1), "test");
 		decide(ONE, SHADOW);
 		decide(SHADOW);
-		PolicyCharge one = charges(ONE).get(0);
-		assertThat(this.decisions.peek(List.of(one.withCharge(one.charge().withCost(0)))).blockedFor())
-			.isEqualTo(Duration.ofMinutes(1));
+		assertThat(this.decisions.peek(List.of(withCost(ONE, 0))).blockedFor()).isEqualTo(Duration.ofMinutes(1));
 		assertThat(outcomes("one")).containsExactly(Outcome.BLOCKED);
 		assertThat(outcomes("shadow")).containsExactly(Outcome.SHADOW_DENIED);
 	}
@@ -210,16 +195,13 @@ class DeciderTests {
 
 	@Test
 	void onlyWhatWasUsedCanBeSettled() {
-		List<PolicyCharge> used = new ArrayList<>();
-		used.addAll(this.decisions.decideProvisionally(charges(ONE, TWO, SHADOW)).used());
-		assertThat(used).extracting(PolicyCharge::policy).containsExactly(ONE, TWO, SHADOW);
-		used.clear();
-		used.addAll(this.decisions.decideProvisionally(charges(TWO, SHADOW)).used());
-		assertThat(used).extracting(PolicyCharge::policy).containsExactly(TWO);
-		used.clear();
-		used.addAll(this.decisions.decideProvisionally(charges(ONE, TWO)).used());
-		used.addAll(decisions(new FailingStore()).decideProvisionally(charges(OPEN)).used());
-		assertThat(used).isEmpty();
+		assertThat(this.decisions.decideProvisionally(charges(ONE, TWO, SHADOW)).used())
+			.extracting(PolicyCharge::policy)
+			.containsExactly(ONE, TWO, SHADOW);
+		assertThat(this.decisions.decideProvisionally(charges(TWO, SHADOW)).used()).extracting(PolicyCharge::policy)
+			.containsExactly(TWO);
+		assertThat(this.decisions.decideProvisionally(charges(ONE, TWO)).used()).isEmpty();
+		assertThat(decisions(new FailingStore()).decideProvisionally(charges(OPEN)).used()).isEmpty();
 	}
 
 	@Test
@@ -234,6 +216,9 @@ class DeciderTests {
 		assertThat(remaining(LOGIN)).isEqualTo(2);
 		this.decisions.counted().settle(used, 1000);
 		assertThat(remaining(LOGIN)).isZero();
+		List<PolicyCharge> free = this.decisions.decideProvisionally(List.of(withCost(TWO, 0))).used();
+		this.decisions.counted().settle(free.get(0), 2);
+		assertThat(remaining(TWO)).isZero();
 	}
 
 	private long remaining(IdentifiedPolicy policy) {
@@ -244,22 +229,11 @@ class DeciderTests {
 	void requestWithoutCostIsAllowedWhileStoreFails() {
 		this.store.block(ALICE, null, Duration.ofMinutes(1), "test");
 		for (Decider each : List.of(this.decisions, decisions(new FailingStore()))) {
-			List<PolicyCharge> free = charges(LOGIN, ONE).stream()
-				.map((charge) -> charge.withCharge(charge.charge().withCost(0)))
-				.toList();
-			assertThat(each.decide(free).decision()).isEqualTo(new Decision(true, List.of()));
+			assertThat(each.decide(List.of(withCost(LOGIN, 0), withCost(ONE, 0))).decision())
+				.isEqualTo(new Decision(true, List.of()));
 			assertThat(each.outage().failingSince()).isEmpty();
 		}
 		assertThat(this.notified).isEmpty();
-	}
-
-	@Test
-	void whatCostsNothingCanBeSettled() {
-		List<PolicyCharge> used = new ArrayList<>();
-		PolicyCharge free = charges(LOGIN).get(0);
-		used.addAll(this.decisions.decideProvisionally(List.of(free.withCharge(free.charge().withCost(0)))).used());
-		this.decisions.counted().settle(used.get(0), 2);
-		assertThat(remaining(LOGIN)).isEqualTo(3);
 	}
 
 	@Test
@@ -272,45 +246,20 @@ class DeciderTests {
 		Decision denied = decide(policy);
 		assertThat(denied.retryAfter()).contains(Duration.ofSeconds(1));
 		assertThat(denied.statuses().get(0).resetAfter()).isEqualTo(Duration.ofSeconds(1));
-		PolicyCharge more = charges(policy).get(0);
-		assertThat(this.decisions.decide(List.of(more.withCharge(more.charge().withCost(3)))).decision().retryAfter())
-			.isEmpty();
+		assertThat(this.decisions.decide(List.of(withCost(policy, 3))).decision().retryAfter()).isEmpty();
 		used.forEach((each) -> this.decisions.counted().settle(each, 1));
 		assertThat(decide(policy).retryAfter()).contains(Duration.ofMinutes(1));
 	}
 
 	@Test
-	void deniedRequestDoesNotWaitForTooSmallReservations() {
-		IdentifiedPolicy policy = policy("reserving", "3/m",
-				new Enforcement(Mode.ENFORCE, OnStoreFailure.DENY, ResponseCondition.parse("status in [401]")));
-		decide(policy);
-		decide(policy);
-		this.decisions.decideProvisionally(charges(policy));
-		PolicyCharge two = charges(policy).get(0);
-		assertThat(this.decisions.decide(List.of(two.withCharge(two.charge().withCost(2)))).decision().retryAfter())
-			.contains(Duration.ofMinutes(1));
-		assertThat(decide(policy).retryAfter()).contains(Duration.ofSeconds(1));
-	}
-
-	@Test
 	void localCountIsRefundedLocally() {
-		PolicyCharge free = charges(TWO).get(0).withCharge(charges(TWO).get(0).charge().withCost(0));
 		PolicyCharge local = charges(ONE).get(0);
 		Decider failing = decisions(new FailingStore());
-		Decided decided = failing.decide(List.of(free, local));
+		Decided decided = failing.decide(List.of(withCost(TWO, 0), local));
 		assertThat(decided.allowed()).isTrue();
 		assertThat(failing.decide(List.of(local)).allowed()).isFalse();
 		decided.refund();
 		assertThat(failing.decide(List.of(local)).allowed()).isTrue();
-	}
-
-	@Test
-	void failureOfListenerChangesNothing() {
-		Decider decisions = new Decider(this.store, List.of((decision) -> {
-			throw new IllegalStateException("broken");
-		}, this.notified::add), List::of);
-		assertThat(decisions.decide(charges(ONE)).allowed()).isTrue();
-		assertThat(this.notified).hasSize(1);
 	}
 
 	private static IdentifiedPolicy policy(String name, String limit, Enforcement enforcement) {
@@ -327,10 +276,11 @@ class DeciderTests {
 	}
 
 	private static List<PolicyCharge> charges(IdentifiedPolicy... policies) {
-		return List.of(policies)
-			.stream()
-			.map((policy) -> new PolicyCharge(policy, Charge.of(policy.policy(), ALICE)))
-			.toList();
+		return Stream.of(policies).map((policy) -> withCost(policy, 1)).toList();
+	}
+
+	private static PolicyCharge withCost(IdentifiedPolicy policy, long cost) {
+		return new PolicyCharge(policy, new Charge(policy.policy(), List.of(ALICE), cost));
 	}
 
 	private List<Outcome> outcomes(String policy) {

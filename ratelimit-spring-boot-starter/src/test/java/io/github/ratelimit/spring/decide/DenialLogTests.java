@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.decide;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -30,7 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link DenialLog}.
+ * The lines that {@link PolicyOutcomes} logs of denials.
  */
 class DenialLogTests {
 
@@ -74,14 +75,9 @@ class DenialLogTests {
 		assertThat(lines()).containsExactly("Policy api denied query:name:anna (1/m)",
 				"Policy api denied query:name:anna (1/m)");
 		assertThat(this.lines.list).extracting(ILoggingEvent::getLevel).containsOnly(Level.DEBUG);
-	}
-
-	@Test
-	void nothingIsLoggedWhenLevelIsInfo() {
 		this.logger.setLevel(Level.INFO);
 		decide(this.decisions, ANNA, API);
-		decide(this.decisions, ANNA, API);
-		assertThat(lines()).isEmpty();
+		assertThat(lines()).hasSize(2);
 	}
 
 	@Test
@@ -97,7 +93,15 @@ class DenialLogTests {
 	}
 
 	@Test
-	void identifierIsHashedWhenThereIsSecret() {
+	void clientCannotForgeOrFillLogNorTellSecrets() {
+		Identifier forged = new Identifier("query:name", "x\r\nPolicy api\u2028\u202e" + "y".repeat(10_000));
+		decide(this.decisions, forged, API);
+		decide(this.decisions, forged, API);
+		assertThat(lines()).singleElement()
+			.asString()
+			.matches("\\P{Cntrl}{100,300}")
+			.doesNotContain("\u2028", "\u202e");
+		this.lines.list.clear();
 		Decider hashing = decisions((identifier) -> RedisRateLimiter.hashed(identifier, "s3cr3t"));
 		decide(hashing, ANNA, API);
 		decide(hashing, ANNA, API);
@@ -107,24 +111,12 @@ class DenialLogTests {
 			.doesNotContain("anna");
 	}
 
-	@Test
-	void clientCannotForgeOrFillLog() {
-		Identifier forged = new Identifier("query:name", "x\r\nPolicy api\u2028\u202e" + "y".repeat(10_000));
-		decide(this.decisions, forged, API);
-		decide(this.decisions, forged, API);
-		assertThat(lines()).singleElement()
-			.asString()
-			.matches("\\P{Cntrl}{100,300}")
-			.doesNotContain("\u2028", "\u202e");
-	}
-
 	private Decider decisions(UnaryOperator<Identifier> shown) {
 		return new Decider(this.store, List.of(), List::of, shown, () -> 1, null, Decider.DEFAULT_LONGEST_CALL);
 	}
 
 	private static void decide(Decider decisions, Identifier identifier, IdentifiedPolicy... policies) {
-		decisions.decide(List.of(policies)
-			.stream()
+		decisions.decide(Stream.of(policies)
 			.map((policy) -> new PolicyCharge(policy, Charge.of(policy.policy(), identifier)))
 			.toList());
 	}

@@ -61,6 +61,8 @@ class PolicyLimiterTests {
 	@Test
 	void policyLimitsEachIdentifier() {
 		run((limiter) -> {
+			assertThat(remaining(limiter.peek("mail", ANNA))).containsExactly(2L);
+			assertThat(limiter.peek(Use.of("mail", ANNA).withCost(3)).allowed()).isFalse();
 			assertThat(acquire(limiter, 3, "mail", ANNA)).containsExactly(true, true, false);
 			assertThat(acquire(limiter, 1, "mail", Identifier.user("berta"))).containsExactly(true);
 			assertThat(limiter.tryAcquire("mail", ANNA).decision().retryAfter()).hasValue(Duration.ofMinutes(1));
@@ -80,16 +82,6 @@ class PolicyLimiterTests {
 			assertThat(limiter.tryAcquire(mail, all.withCost(0)).allowed()).isTrue();
 			assertThat(remaining(limiter.peek(mail.withCost(0), all))).containsExactly(0L, 1L);
 		});
-	}
-
-	@Test
-	void peekUsesNothingAndNotifiesNobody() {
-		run((limiter) -> {
-			assertThat(limiter.peek("mail", ANNA).allowed()).isTrue();
-			assertThat(remaining(limiter.peek("mail", ANNA))).containsExactly(2L);
-			assertThat(limiter.peek(Use.of("mail", ANNA).withCost(3)).allowed()).isFalse();
-		});
-		assertThat(this.decisions).isEmpty();
 	}
 
 	/** A bucket of 3 for everybody, of 5 for the users of a plan. */
@@ -153,8 +145,7 @@ class PolicyLimiterTests {
 		run((limiter) -> {
 			assertThat(limiter.tryAcquire(Use.of("mail", ANNA).withPlan("pro").withCost(4)).allowed()).isTrue();
 			assertThat(limiter.tryAcquire(Use.of("mail", ANNA).withPlan("partner").withCost(99)).allowed()).isTrue();
-			assertThat(
-					limiter.tryAcquire(Use.of("mail", Identifier.user("b")).withPlan("unknown").withCost(3)).allowed())
+			assertThat(limiter.peek(Use.of("mail", Identifier.user("b")).withPlan("unknown").withCost(3)).allowed())
 				.isFalse();
 		});
 	}
@@ -215,33 +206,26 @@ class PolicyLimiterTests {
 	}
 
 	@Test
-	void identifiersAreTakenInAnyOrder() {
-		run((limiter) -> {
-			limiter.tryAcquire(Use.of("both", ANNA, HOST).withCost(2));
-			assertThat(limiter.peek("both", HOST, ANNA).statuses()).extracting(LimitStatus::identifier)
-				.containsExactly(HOST, ANNA);
-			assertThat(remaining(limiter.peek("both", HOST, ANNA))).containsExactly(3L, 3L);
-			assertThat(acquire(limiter, 2, "host", new Identifier("code:host", "example.com"))).containsExactly(true,
-					false);
-		});
-	}
-
-	@Test
-	void identifiersMayBeMissingAsThePolicySays() {
-		this.inMemory.withPropertyValues("ratelimit.policies.both.missing-identifier=skip").run((context) -> {
-			PolicyLimiter limiter = context.getBean(PolicyLimiter.class);
-			assertThat(limiter.peek("both", ANNA).statuses()).extracting(LimitStatus::identifier).containsExactly(ANNA);
-			assertThat(limiter.peek("mail", HOST).statuses()).extracting(LimitStatus::identifier).containsExactly(HOST);
-		});
-	}
-
-	@Test
-	void addressesAreCountedAsThoseOfRequests() {
-		run((limiter) -> {
-			limiter.tryAcquire("both", Identifier.ip("2001:db8::1"), ANNA);
-			assertThat(remaining(limiter.peek("both", Identifier.ip("2001:db8::2"), Identifier.user("berta"))))
-				.containsExactly(4L, 5L);
-		});
+	void identifiersAreThoseOfRequestsInAnyOrder() {
+		this.inMemory
+			.withPropertyValues("ratelimit.policies.all.identifiers=ip,user",
+					"ratelimit.policies.all.missing-identifier=skip")
+			.run((context) -> {
+				PolicyLimiter limiter = context.getBean(PolicyLimiter.class);
+				assertThat(limiter.peek("all", ANNA).statuses()).extracting(LimitStatus::identifier)
+					.containsExactly(ANNA);
+				assertThat(limiter.peek("mail", HOST).statuses()).extracting(LimitStatus::identifier)
+					.containsExactly(HOST);
+				limiter.tryAcquire(Use.of("both", ANNA, HOST).withCost(2));
+				assertThat(limiter.peek("both", HOST, ANNA).statuses()).extracting(LimitStatus::identifier)
+					.containsExactly(HOST, ANNA);
+				assertThat(remaining(limiter.peek("both", HOST, ANNA))).containsExactly(3L, 3L);
+				limiter.tryAcquire("both", Identifier.ip("2001:db8::1"), ANNA);
+				assertThat(remaining(limiter.peek("both", Identifier.ip("2001:db8::2"), Identifier.user("berta"))))
+					.containsExactly(4L, 5L);
+				assertThat(acquire(limiter, 2, "host", new Identifier("code:host", "example.com")))
+					.containsExactly(true, false);
+			});
 	}
 
 	@Test

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
@@ -113,10 +112,7 @@ class PolicySourceTests {
 		this.change = wrong;
 		assertThat(allowed(API, 9)).isEqualTo(2);
 		assertThat(StringUtils.countOccurrencesOf(output.toString(), WARNING)).isEqualTo(1);
-		assertThat(output).contains(rule).doesNotContain("again");
-		this.change = Function.identity();
-		allowed(API, 2);
-		assertThat(output).doesNotContain("is again as");
+		assertThat(output).contains(rule);
 	}
 
 	@Test
@@ -139,11 +135,8 @@ class PolicySourceTests {
 			nanoTime.addAndGet(Duration.ofSeconds(59).toNanos());
 		}
 		assertThat(StringUtils.countOccurrencesOf(output.toString(), WARNING)).isEqualTo(1);
-		assertThat(output).contains("java.lang.IllegalStateException").doesNotContain("alice").doesNotContain("again");
+		assertThat(output).contains("java.lang.IllegalStateException").doesNotContain("alice");
 		nanoTime.addAndGet(Duration.ofSeconds(1).toNanos());
-		source.current(API, Caller.UNKNOWN);
-		source.current(API, Caller.UNKNOWN);
-		assertThat(StringUtils.countOccurrencesOf(output.toString(), "is again as")).isEqualTo(1);
 		this.change = (policy) -> null;
 		source.current(API, Caller.UNKNOWN);
 		assertThat(StringUtils.countOccurrencesOf(output.toString(), WARNING)).isEqualTo(2);
@@ -182,7 +175,7 @@ class PolicySourceTests {
 	}
 
 	@Test
-	void sameAnswerIsCheckedOnce() {
+	void sameAnswerIsCheckedOnceUnlessThereAreTooMany() {
 		List<Policy> checked = new ArrayList<>();
 		CheckedPolicySource source = new CheckedPolicySource((policy, caller) -> this.change.apply(policy),
 				checked::add, System::nanoTime);
@@ -192,20 +185,12 @@ class PolicySourceTests {
 			assertThat(source.current(API, Caller.UNKNOWN).policy().limits()).containsExactly(Limit.parse("5/m"));
 		}
 		assertThat(checked).hasSize(2);
-	}
-
-	@Test
-	void checkedAnswersAreForgottenWhenTooMany() {
-		List<Policy> checked = new ArrayList<>();
-		CheckedPolicySource source = new CheckedPolicySource((policy, caller) -> this.change.apply(policy),
-				checked::add, System::nanoTime);
-		for (int round = 0; round < 2; round++) {
-			IntStream.rangeClosed(1, 5000).forEach((quota) -> {
-				this.change = (policy) -> policy.withLimits(List.of(new Limit(quota, Duration.ofMinutes(1))));
-				source.current(API, Caller.UNKNOWN);
-			});
+		for (int quota = 1; quota <= 10_000; quota++) {
+			Limit limit = new Limit(1 + quota % 5000, Duration.ofHours(1));
+			this.change = (policy) -> policy.withLimits(List.of(limit));
+			source.current(API, Caller.UNKNOWN);
 		}
-		assertThat(checked).hasSizeGreaterThan(5000);
+		assertThat(checked).hasSizeGreaterThan(5002);
 	}
 
 	static Stream<Arguments> wrongAnswers() {

@@ -6,13 +6,11 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import org.junit.jupiter.api.Test;
 
@@ -37,14 +35,14 @@ class RunningCallsTests {
 	private Runnable meanwhile = () -> {
 	};
 
-	/** Starts a thread. */
-	private Executor threads = Runnable::run;
-
 	private long nanos;
 
 	private final RunningCalls calls = new RunningCalls(LEASE, LONGEST, this::renew,
-			(call) -> this.ended.add(call.call()), () -> this.nanos, this.later::add,
-			(task) -> this.threads.execute(task));
+			(call) -> this.ended.add(call.call()), () -> this.nanos, this.later::add);
+
+	private final PolicyCharge first = call(1);
+
+	private final PolicyCharge second = call(2);
 
 	private void renew(PolicyCharge call) {
 		this.renewed.add(call.call());
@@ -62,45 +60,33 @@ class RunningCallsTests {
 
 	private static PolicyCharge call(long number) {
 		IdentifiedPolicy policy = new IdentifiedPolicy(ConcurrentLimit.alone("api", 5, LEASE), List.of("user"));
-		Policy calls = policy.policy();
-		return new PolicyCharge(policy, Charge.of(calls, Identifier.user("alice"))).ofCall(number).orElseThrow();
+		return new PolicyCharge(policy, Charge.of(policy.policy(), Identifier.user("alice"))).ofCall(number)
+			.orElseThrow();
 	}
 
 	@Test
-	void callIsRenewedAfterAThirdOfItsLease() {
-		PolicyCharge call = call(1);
-		this.calls.add(call);
+	void callIsRenewedAfterEachThirdOfItsLeaseUntilItsEnd() {
+		this.calls.add(this.first);
+		this.calls.add(this.second);
+		this.calls.remove(this.first);
 		pass(1);
 		assertThat(this.renewed).isEmpty();
 		pass(1);
-		assertThat(this.renewed).containsExactly(1L);
-		pass(2);
-		assertThat(this.renewed).containsExactly(1L, 1L);
-		assertThat(call.call()).isOne();
-	}
-
-	@Test
-	void callThatHasEndedIsNotRenewed() {
-		PolicyCharge first = call(1);
-		PolicyCharge second = call(2);
-		this.calls.add(first);
-		this.calls.add(second);
-		this.calls.remove(first);
-		pass(2);
 		assertThat(this.renewed).containsExactly(2L);
-		this.calls.remove(second);
+		pass(2);
+		assertThat(this.renewed).containsExactly(2L, 2L);
+		this.calls.remove(this.second);
 		pass(1);
 		assertThat(this.later).isEmpty();
-		this.calls.add(first);
+		this.calls.add(this.first);
 		pass(2);
-		assertThat(this.renewed).containsExactly(2L, 1L);
+		assertThat(this.renewed).containsExactly(2L, 2L, 1L);
 	}
 
 	@Test
 	void callThatEndsWhileItIsRenewedIsEndedAgain() {
-		PolicyCharge call = call(1);
-		this.calls.add(call);
-		this.meanwhile = () -> this.calls.remove(call);
+		this.calls.add(this.first);
+		this.meanwhile = () -> this.calls.remove(this.first);
 		pass(2);
 		assertThat(this.renewed).containsExactly(1L);
 		assertThat(this.ended).containsExactly(1L);
@@ -109,8 +95,7 @@ class RunningCallsTests {
 
 	@Test
 	void failureIsTriedAgain() {
-		PolicyCharge call = call(1);
-		this.calls.add(call);
+		this.calls.add(this.first);
 		this.meanwhile = () -> {
 			throw new IllegalStateException("expected by this test");
 		};
@@ -121,40 +106,18 @@ class RunningCallsTests {
 		assertThat(this.renewed).containsExactly(1L, 1L);
 		pass(1);
 		assertThat(this.renewed).hasSize(2);
-		this.calls.remove(call);
-	}
-
-	@Test
-	void nothingIsRenewedOnceItIsClosed() {
-		PolicyCharge call = call(1);
-		this.calls.add(call);
-		this.calls.close();
-		pass(1);
-		this.calls.add(call);
-		assertThat(this.later).isEmpty();
-		assertThat(this.renewed).isEmpty();
-	}
-
-	@Test
-	void callsAreRenewedAfterAThreadCouldNotBeStarted() {
-		this.calls.add(call(1));
-		this.threads = (task) -> {
-			throw new OutOfMemoryError("expected by this test");
-		};
-		pass(2);
-		assertThat(this.renewed).isEmpty();
-		this.threads = Runnable::run;
-		pass(1);
-		assertThat(this.renewed).containsExactly(1L);
 	}
 
 	@Test
 	void nothingIsRenewedWhileItIsPaused() {
-		this.calls.add(call(1));
+		this.calls.pause();
+		this.calls.resume();
+		assertThat(this.later).isEmpty();
+		this.calls.add(this.first);
 		pass(1);
 		this.calls.pause();
 		pass(1);
-		this.calls.add(call(2));
+		this.calls.add(this.second);
 		assertThat(this.later).isEmpty();
 		assertThat(this.renewed).isEmpty();
 		this.calls.resume();
@@ -166,25 +129,32 @@ class RunningCallsTests {
 
 	@Test
 	void renewalInProgressRenewsNoMoreOnceItIsPaused() {
-		this.calls.add(call(1));
-		this.calls.add(call(2));
+		this.calls.add(this.first);
+		this.calls.add(this.second);
 		this.meanwhile = this.calls::pause;
 		pass(2);
 		assertThat(this.renewed).hasSize(1);
 		assertThat(this.later).isEmpty();
 	}
 
+	/** Servlet containers sometimes drop a request without an event for its end. */
 	@Test
-	void nothingIsScheduledWhenItIsResumedWithoutCalls() {
-		this.calls.pause();
-		this.calls.resume();
-		assertThat(this.later).isEmpty();
-	}
-
-	/** As servlet containers do, which sometimes drop a request. */
-	@Test
-	void callWithoutSignIsNotRenewedForLonger() {
-		this.calls.add(call(1));
+	void callIsRenewedForLongerOnlyWhileItShowsThatItRuns() {
+		AtomicBoolean runs = new AtomicBoolean(true);
+		PolicyCharge failing = call(3);
+		this.calls.add(this.first);
+		this.calls.add(this.second);
+		this.calls.add(failing);
+		this.calls.watch(this.first, runs::get);
+		this.calls.watch(failing, () -> {
+			throw new UnsupportedOperationException("expected by this test");
+		});
+		pass(6 * 60);
+		assertThat(this.renewed.stream().filter((number) -> number == 1)).hasSize(3 * 60);
+		assertThat(this.renewed.stream().filter((number) -> number == 2)).hasSize(3 * 10 - 1);
+		assertThat(this.renewed.stream().filter((number) -> number == 3)).hasSize(3 * 10 - 1);
+		this.renewed.clear();
+		runs.set(false);
 		pass(6 * 10);
 		assertThat(this.renewed).hasSize(3 * 10 - 1);
 		assertThat(this.later).isEmpty();
@@ -192,42 +162,10 @@ class RunningCallsTests {
 	}
 
 	@Test
-	void callIsRenewedWhileASignShowsThatItRuns() {
-		AtomicBoolean runs = new AtomicBoolean(true);
-		PolicyCharge call = call(1);
-		this.calls.add(call);
-		this.calls.add(call(2));
-		this.calls.watch(call, runs::get);
-		pass(6 * 60);
-		assertThat(this.renewed.stream().filter((number) -> number == 1)).hasSize(3 * 60);
-		assertThat(this.renewed.stream().filter((number) -> number == 2)).hasSize(3 * 10 - 1);
-		this.renewed.clear();
-		runs.set(false);
-		pass(6 * 10);
-		assertThat(this.renewed).hasSize(3 * 10 - 1);
-		assertThat(this.later).isEmpty();
-	}
-
-	@Test
-	void callWhoseSignFailsIsRenewedAsOneWithoutSign() {
-		PolicyCharge call = call(1);
-		this.calls.add(call);
-		this.calls.watch(call, () -> {
-			throw new UnsupportedOperationException("expected by this test");
-		});
-		pass(6 * 10);
-		assertThat(this.renewed).hasSize(3 * 10 - 1);
-		assertThat(this.later).isEmpty();
-	}
-
-	@Test
 	void signOfACallThatHasEndedIsNotAsked() {
-		PolicyCharge call = call(1);
-		this.calls.add(call);
-		this.calls.remove(call);
-		this.calls.watch(call, () -> {
-			throw new IllegalStateException("expected by this test");
-		});
+		this.calls.add(this.first);
+		this.calls.remove(this.first);
+		this.calls.watch(this.first, () -> true);
 		pass(1);
 		assertThat(this.later).isEmpty();
 	}
@@ -241,10 +179,9 @@ class RunningCallsTests {
 			twice.countDown();
 		}, (call) -> {
 		});
-		PolicyCharge call = call(1);
-		calls.add(call);
+		calls.add(this.first);
 		assertThat(twice.await(30, TimeUnit.SECONDS)).isTrue();
-		calls.remove(call);
+		calls.remove(this.first);
 		assertThat(threads).allSatisfy((thread) -> {
 			assertThat(thread.isDaemon()).isTrue();
 			assertThat(thread.getName()).isEqualTo("ratelimit-renewal");

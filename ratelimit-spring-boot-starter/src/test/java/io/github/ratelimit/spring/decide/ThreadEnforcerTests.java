@@ -65,24 +65,14 @@ class ThreadEnforcerTests {
 	}
 
 	@Test
-	void valuesOfExpressionsAreChargedAlone() {
+	void combinationIsChargedWhenAllOfItIsKnown() {
 		assertThat(identifiers(Map.of("#id", "7"), "ip", "#id", "ip+#id", "#other"))
 			.containsExactly(new Identifier("#id", "7"));
-	}
-
-	@Test
-	void combinationIsChargedWhenAllOfItIsKnown() {
 		logIn("alice");
 		assertThat(identifiers(Map.of("#a", "1", "#b", "2"), "user+#a", "#a+#b", "user+global", "user+ip"))
 			.containsExactly(Identifier.combine(List.of(Identifier.user("alice"), new Identifier("#a", "1"))),
 					Identifier.combine(List.of(new Identifier("#a", "1"), new Identifier("#b", "2"))),
 					Identifier.combine(List.of(Identifier.user("alice"), Identifier.GLOBAL)));
-	}
-
-	@Test
-	void userOfThreadIsCharged() {
-		logIn("alice");
-		assertThat(identifiers(Map.of(), "ip", "user")).containsExactly(Identifier.user("alice"));
 	}
 
 	@Test
