@@ -18,7 +18,7 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.redis.connection.Codec;
-import io.github.ratelimit.redis.connection.OneConnection;
+import io.github.ratelimit.redis.connection.DirectServers;
 import io.github.ratelimit.redis.script.RedisKeys;
 import io.github.ratelimit.redis.script.Scope;
 import io.github.ratelimit.redis.script.ScriptCall;
@@ -45,7 +45,7 @@ class DifferentialIT {
 
 	private static final AtomicInteger TRIES = new AtomicInteger();
 
-	private static final OneConnection CONNECTION = new OneConnection(TestRedis.uri());
+	private static final DirectServers CONNECTION = DirectServers.create();
 
 	private static final String KEY_PREFIX = TestRedis.newKeyPrefix();
 
@@ -68,7 +68,6 @@ class DifferentialIT {
 
 	@AfterContainer
 	static void tellHowMuchWasCompared() {
-		CONNECTION.close();
 		COMPARISON.tellHowMuchWasCompared();
 	}
 

@@ -10,28 +10,28 @@ import redis.embedded.RedisServer;
 /**
  * A server of a test's own, which the test may stop, fill or harm.
  */
-final class OwnRedis implements AutoCloseable {
+public final class OwnRedis implements AutoCloseable {
 
 	private final int port = TestRedis.freePort();
 
-	private final RedisServer server;
+	private RedisServer server;
 
 	private final UnifiedJedis jedis;
 
-	OwnRedis(String... settings) {
+	public OwnRedis(String... settings) {
 		this.server = TestRedis.startServer(this.port, settings);
 		this.jedis = JedisClients.create("127.0.0.1", this.port);
 	}
 
-	int port() {
+	public int port() {
 		return this.port;
 	}
 
-	UnifiedJedis jedis() {
+	public UnifiedJedis jedis() {
 		return this.jedis;
 	}
 
-	URI uri() {
+	public URI uri() {
 		return URI.create("redis://127.0.0.1:" + this.port);
 	}
 
@@ -40,10 +40,19 @@ final class OwnRedis implements AutoCloseable {
 		return TestRedis.connections(URI.create("redis://" + login + "127.0.0.1:" + this.port)).build();
 	}
 
+	public void stop() {
+		TestRedis.stop(this.server);
+	}
+
+	/** Starts it again, without the settings. */
+	public void start() {
+		this.server = TestRedis.startServer(this.port);
+	}
+
 	@Override
 	public void close() {
 		this.jedis.close();
-		TestRedis.stop(this.server);
+		stop();
 	}
 
 }

@@ -14,7 +14,7 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
-import io.github.ratelimit.redis.connection.OneConnection;
+import io.github.ratelimit.redis.connection.DirectServers;
 import io.github.ratelimit.redis.script.Operation;
 import io.github.ratelimit.redis.script.RedisKeys;
 import io.github.ratelimit.redis.script.Scope;
@@ -79,7 +79,7 @@ class RedisErrorKindIT {
 	void errorInABatchIsNoneOfTheOthers() {
 		Policy policy = REQUEST.charges().get(0).policy();
 		Identifier full = Identifier.user("full");
-		try (OwnRedis server = new OwnRedis(); OneConnection connection = new OneConnection(server.uri())) {
+		try (OwnRedis server = new OwnRedis(); DirectServers connection = DirectServers.of(server.uri())) {
 			Scripts scripts = new Scripts(new RedisKeys("batch"), connection, null, Composer::compose);
 			List<ScriptCall> calls = Stream.of(full, Identifier.user("alice"), full, Identifier.user("bob"))
 				.map((identifier) -> scripts.call(Operation.ACQUIRE, Scope.ALL, RateLimitRequest.of(policy, identifier),

@@ -5,13 +5,17 @@ import java.net.ServerSocket;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
+import io.github.ratelimit.redis.connection.CallException;
+import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.redis.connection.Connecting;
+import io.github.ratelimit.redis.connection.Increment;
 import io.github.ratelimit.redis.connection.ServerSettings;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
@@ -26,14 +30,17 @@ import redis.clients.jedis.ConnectionPool;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.providers.ClusterConnectionProvider;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
- * Nodes that come and go, for connections of one's own and for those of the application.
+ * Nodes that come and go, for connections of one's own and for those of the application,
+ * and slots that move. That counts go on meanwhile is in {@code ClusterMigrationIT}.
  */
 class ChangingNodesIT {
 
@@ -45,6 +52,14 @@ class ChangingNodesIT {
 
 	private static TestCluster cluster;
 
+	private final String key = SlotKeys.any().findFirst().orElseThrow();
+
+	private final int slot = SlotKeys.slot(this.key);
+
+	private final Node from = cluster.master(this.slot);
+
+	private final Node to = cluster.otherMasters(this.slot).get(0);
+
 	@BeforeAll
 	static void start() {
 		cluster = TestCluster.start();
@@ -55,6 +70,10 @@ class ChangingNodesIT {
 		cluster.close();
 	}
 
+	private static ClusterServers connect(JedisClientConfig config) {
+		return ClusterServers.of(cluster.addresses(), config, SETTINGS, Connecting.NOBODY);
+	}
+
 	private static ClusterConnectionProvider provider() {
 		return new ClusterConnectionProvider(Set.of(cluster.nodes().get(0).address()), CONFIG);
 	}
@@ -63,30 +82,22 @@ class ChangingNodesIT {
 		return node.admin().clientList().lines().filter((line) -> line.contains("name=" + NAME)).count();
 	}
 
-	private static void move(int slot, Node to) {
-		Node from = cluster.master(slot);
-		TestCluster.beginToMove(slot, from, to);
-		cluster.endMove(slot, from, to);
-	}
-
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void newNodeIsUsedWhileItHasSlots(boolean ofApplication) {
 		try (ClusterConnectionProvider provider = provider();
 				ClusterServers servers = ofApplication ? ClusterServers.of(provider, SETTINGS, Connecting.NOBODY)
-						: ClusterServers.of(cluster.addresses(), CONFIG, SETTINGS, Connecting.NOBODY)) {
-			String key = SlotKeys.any().findFirst().orElseThrow();
-			int slot = SlotKeys.slot(key);
-			assertThat(Increment.of(servers, key)).isEqualTo(1);
-			Node old = cluster.master(slot);
+						: connect(CONFIG)) {
+			assertThat(Increment.of(servers, this.key)).isEqualTo(1);
 			Node node = cluster.addMaster();
-			TestCluster.beginToMove(slot, old, node);
-			assertThat(Increment.of(servers, key + "created")).isEqualTo(1);
-			cluster.endMove(slot, old, node);
-			assertThat(Increment.of(servers, key)).isEqualTo(2);
+			TestCluster.beginToMove(this.slot, this.from, node);
+			assertThat(Increment.of(servers, this.key + "created")).isEqualTo(1);
+			cluster.endMove(this.slot, this.from, node);
+			assertThat(Increment.of(servers, this.key)).isEqualTo(2);
 			assertThat(connections(node)).isPositive();
-			move(slot, old);
-			assertThat(Increment.of(servers, key)).isEqualTo(3);
+			TestCluster.beginToMove(this.slot, node, this.from);
+			cluster.endMove(this.slot, node, this.from);
+			assertThat(Increment.of(servers, this.key)).isEqualTo(3);
 			if (!ofApplication) {
 				TestCluster.await("Nothing is connected to it", () -> connections(node) == 0);
 			}
@@ -116,10 +127,9 @@ class ChangingNodesIT {
 	void closedClientIsNotConnectedAgain() {
 		try (ClusterConnectionProvider provider = provider();
 				ClusterServers servers = ClusterServers.of(provider, SETTINGS, Connecting.NOBODY)) {
-			String key = TestRedis.newKeyPrefix();
-			assertThat(Increment.of(servers, key)).isOne();
+			assertThat(Increment.of(servers, this.key)).isOne();
 			provider.close();
-			assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(servers, key))
+			assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(servers, this.key))
 				.havingRootCause()
 				.withMessage("The client is closed");
 			assertThat(provider.getNodes()).isEmpty();
@@ -134,11 +144,8 @@ class ChangingNodesIT {
 			List<String> keys = SlotKeys.onDifferentMasters(cluster);
 			keys.forEach((key) -> Increment.of(servers, key));
 			HostAndPort node = cluster.master(SlotKeys.slot(keys.get(0))).address();
-			List<Connection> held = new ArrayList<>();
-			for (int i = 0; i < 8; i++) {
-				held.add(provider.getConnection(node));
-			}
-			Increment waits = Increment.submit(servers, Duration.ofSeconds(20), keys.get(0));
+			List<Connection> held = Stream.generate(() -> provider.getConnection(node)).limit(8).toList();
+			Increment waits = Increment.submit(servers, Increment.LONG, keys.get(0));
 			for (int i = 2; i < 100; i++) {
 				assertThat(Increment.of(servers, keys.get(1))).isEqualTo(i);
 			}
@@ -154,21 +161,11 @@ class ChangingNodesIT {
 		JedisClientConfig config = DefaultJedisClientConfig.builder()
 			.hostAndPortMapper((node) -> up.get() ? node : nobody)
 			.build();
-		try (ClusterServers servers = ClusterServers.of(cluster.addresses(), config, SETTINGS, Connecting.NOBODY)) {
-			String key = TestRedis.newKeyPrefix();
-			assertThat(isDone(servers, key)).isFalse();
+		try (ClusterServers servers = connect(config)) {
+			assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(servers, this.key));
 			up.set(true);
-			TestCluster.await("The nodes are found", () -> isDone(servers, key));
-			assertThat(Increment.of(servers, key)).isEqualTo(2);
-		}
-	}
-
-	private static boolean isDone(ClusterServers servers, String key) {
-		try {
-			return Increment.of(servers, key) > 0;
-		}
-		catch (JedisException ex) {
-			return false;
+			Connecting.awaitAnswer(servers, this.key);
+			assertThat(Increment.of(servers, this.key)).isEqualTo(2);
 		}
 	}
 
@@ -182,7 +179,7 @@ class ChangingNodesIT {
 				ClusterServers servers = ClusterServers.of(Set.of(new HostAndPort("127.0.0.1", silent.getLocalPort())),
 						CONFIG, SETTINGS, Connecting.NOBODY)) {
 			Thread.currentThread().setContextClassLoader(application);
-			Increment.submit(servers, Duration.ofSeconds(20), TestRedis.newKeyPrefix());
+			Increment.submit(servers, Increment.LONG, this.key);
 			List<Thread> threads = Thread.getAllStackTraces()
 				.keySet()
 				.stream()
@@ -201,7 +198,7 @@ class ChangingNodesIT {
 		Set<Thread> before = Thread.getAllStackTraces().keySet();
 		JedisClientConfig config = DefaultJedisClientConfig.builder().clientName("closed").build();
 		for (int i = 0; i < 5; i++) {
-			try (ClusterServers servers = ClusterServers.of(cluster.addresses(), config, SETTINGS, Connecting.NOBODY)) {
+			try (ClusterServers servers = connect(config)) {
 				CompletableFuture
 					.allOf(SlotKeys.any()
 						.limit(20)
@@ -217,6 +214,78 @@ class ChangingNodesIT {
 					.keySet()
 					.stream()
 					.noneMatch((thread) -> thread.getName().startsWith("ratelimit") && !before.contains(thread)));
+	}
+
+	/** Only together do they have Redis keys at two nodes. */
+	@Test
+	void sharedBatchSucceedsWhileItsSlotMoves() {
+		List<String> keys = SlotKeys.any()
+			.limit(1)
+			.flatMap((first) -> IntStream.range(0, 6).mapToObj((i) -> first + i))
+			.toList();
+		this.from.admin().flushAll();
+		try (ClusterServers servers = connect(CONFIG)) {
+			keys.subList(0, 3).forEach((each) -> Increment.of(servers, each));
+			TestCluster.beginToMove(this.slot, this.from, this.to);
+			try {
+				for (long number = 1; number <= 3; number++) {
+					assertThat(together(servers, keys)).containsExactly(number + 1, number + 1, number + 1, number,
+							number, number);
+					TestCluster.moveKeys(this.slot, this.from, this.to, 1);
+				}
+			}
+			finally {
+				cluster.endMove(this.slot, this.from, this.to);
+			}
+			assertThat(together(servers, keys)).containsExactly(5L, 5L, 5L, 4L, 4L, 4L);
+		}
+	}
+
+	private static List<Long> together(ClusterServers servers, List<String> keys) {
+		List<Increment> calls = keys.stream().map((key) -> Increment.submit(servers, Increment.LONG, key)).toList();
+		return calls.stream().map(Increment::number).toList();
+	}
+
+	@Test
+	void callFailsWhenNodesRedirectItForEver() {
+		try (ClusterServers servers = connect(CONFIG)) {
+			Increment.of(servers, this.key);
+			this.from.admin().flushAll();
+			this.from.admin().clusterSetSlotNode(this.slot, this.to.id());
+			try {
+				Connecting.assertFails(Reason.NODE, () -> Increment.of(servers, this.key))
+					.withMessageContaining("do not agree")
+					.withCauseInstanceOf(CallException.class);
+			}
+			finally {
+				this.from.admin().clusterSetSlotNode(this.slot, this.from.id());
+			}
+			assertThat(Increment.of(servers, this.key)).isEqualTo(1);
+		}
+	}
+
+	@Test
+	void callFailsWhenNoNodeHasItsSlot() {
+		cluster.nodes().forEach((node) -> node.admin().configSet("cluster-require-full-coverage", "no"));
+		try (ClusterServers servers = connect(CONFIG)) {
+			Increment.of(servers, SlotKeys.onDifferentMasters(cluster).get(0));
+			this.from.admin().clusterDelSlots(this.slot);
+			try {
+				assertThatExceptionOfType(JedisDataException.class).isThrownBy(() -> Increment.of(servers, this.key))
+					.withMessageContaining("CLUSTERDOWN");
+				TestCluster.await("It is known that no node has it",
+						() -> failure(servers) instanceof CallException ex && ex.reason() == Reason.NODE);
+			}
+			finally {
+				this.from.admin().clusterAddSlots(this.slot);
+			}
+			TestCluster.await("It is known that a node has it", () -> !(failure(servers) instanceof CallException));
+			assertThat(Increment.of(servers, this.key)).isEqualTo(2);
+		}
+	}
+
+	private Throwable failure(ClusterServers servers) {
+		return catchThrowable(() -> Increment.of(servers, this.key));
 	}
 
 }

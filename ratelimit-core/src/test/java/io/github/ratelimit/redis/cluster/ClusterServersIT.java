@@ -8,14 +8,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.redis.connection.CallException;
 import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.redis.connection.Connecting;
-import io.github.ratelimit.redis.connection.Listener;
+import io.github.ratelimit.redis.connection.Events;
+import io.github.ratelimit.redis.connection.Increment;
 import io.github.ratelimit.redis.connection.ServerSettings;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
@@ -26,9 +25,9 @@ import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.providers.ClusterConnectionProvider;
-import redis.clients.jedis.util.SafeEncoder;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /**
  * Calls to a cluster whose nodes are all well.
@@ -52,7 +51,7 @@ class ClusterServersIT {
 			// The first ones wait until the slots are known.
 			List<Increment> calls = SlotKeys.any()
 				.limit(300)
-				.map((key) -> Increment.submit(servers, Duration.ofSeconds(20), key))
+				.map((key) -> Increment.submit(servers, Increment.LONG, key))
 				.toList();
 			assertThat(calls).extracting(Increment::number).containsOnly(1L);
 		}
@@ -74,7 +73,7 @@ class ClusterServersIT {
 		TestCluster.await("Other tests have left no thread", () -> lanes() == 0);
 		try (ClusterServers servers = connect(CLUSTER.addresses())) {
 			for (long i = 1; i <= 3; i++) {
-				assertThat(keys.stream().map((key) -> Increment.submit(servers, Duration.ofSeconds(20), key)).toList())
+				assertThat(keys.stream().map((key) -> Increment.submit(servers, Increment.LONG, key)).toList())
 					.extracting(Increment::number)
 					.containsOnly(i);
 				assertThat(lanes()).isGreaterThanOrEqualTo(keys.size());
@@ -92,14 +91,6 @@ class ClusterServersIT {
 			.map(Thread::getName)
 			.filter((name) -> CLUSTER.addresses().stream().anyMatch((node) -> name.contains(node.toString())))
 			.count();
-	}
-
-	@Test
-	void redisKeysWithTheSameTagShareASlot() {
-		try (ClusterServers servers = connect(CLUSTER.addresses())) {
-			assertThat(servers.slot(SafeEncoder.encode("a:{alice}:b"))).isEqualTo(SlotKeys.slot("alice"))
-				.isNotEqualTo(servers.slot(SafeEncoder.encode("a:{bob}:b")));
-		}
 	}
 
 	/** It accepts connections, and says nothing. */
@@ -123,45 +114,27 @@ class ClusterServersIT {
 		HostAndPort nobody = new HostAndPort("127.0.0.1", TestRedis.freePort());
 		try (ClusterServers servers = connect(Set.of(nobody))) {
 			for (int i = 0; i < 3; i++) {
-				Connecting.assertNotSent(() -> Increment.of(servers, "any"))
+				Connecting.assertFails(Reason.OUTAGE, () -> Increment.of(servers, "any"))
 					.withMessageContaining(nobody.toString())
-					.withCauseInstanceOf(JedisException.class)
-					.returns(Reason.OUTAGE, CallException::reason);
+					.withCauseInstanceOf(JedisException.class);
 			}
 		}
 	}
 
 	@Test
 	void numberOfCallsWaitingForSlotsIsBounded() throws IOException {
-		AtomicInteger overloaded = new AtomicInteger();
-		Listener overloads = new Listener() {
-
-			@Override
-			public void overloaded() {
-				overloaded.incrementAndGet();
-			}
-
-		};
+		Events events = new Events();
 		try (ServerSocket hung = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
 				ClusterServers servers = ClusterServers.of(Set.of(new HostAndPort("127.0.0.1", hung.getLocalPort())),
-						CONFIG, new ServerSettings("cluster", Duration.ofSeconds(60), 2, 10), overloads)) {
+						CONFIG, new ServerSettings("cluster", Duration.ofSeconds(60), 2, 10), events)) {
 			List<Increment> calls = Stream.generate(() -> Increment.submit(servers, Duration.ofMillis(300), "any"))
 				.limit(15)
 				.toList();
-			assertThat(calls.stream().map(ClusterServersIT::reason).collect(Collectors.groupingBy((reason) -> reason)))
-				.satisfies((reasons) -> assertThat(reasons.get(Reason.QUEUE_FULL)).hasSize(5))
-				.satisfies((reasons) -> assertThat(reasons.get(Reason.TOO_LATE)).hasSize(10));
-			assertThat(overloaded).hasValue(5);
-		}
-	}
-
-	private static Reason reason(Increment call) {
-		try {
-			call.await();
-			throw new AssertionError("It was done");
-		}
-		catch (CallException ex) {
-			return ex.reason();
+			assertThat(calls.stream().map((call) -> catchThrowableOfType(CallException.class, call::await).reason()))
+				.containsOnly(Reason.QUEUE_FULL, Reason.TOO_LATE)
+				.filteredOn(Reason.QUEUE_FULL::equals)
+				.hasSize(5);
+			assertThat(events.all()).filteredOn("overloaded"::equals).hasSize(5);
 		}
 	}
 
@@ -182,19 +155,10 @@ class ClusterServersIT {
 		};
 		try (provider; ClusterServers servers = ClusterServers.of(provider, SETTINGS, Connecting.NOBODY)) {
 			for (int i = 0; i < 2; i++) {
-				Connecting.assertNotSent(() -> Increment.of(servers, TestRedis.newKeyPrefix()));
+				Connecting.assertFails(Reason.OUTAGE, () -> Increment.of(servers, TestRedis.newKeyPrefix()));
 			}
 			full.set(false);
-			TestCluster.await("The slots are known", () -> isAnswered(servers));
-		}
-	}
-
-	private static boolean isAnswered(ClusterServers servers) {
-		try {
-			return Increment.of(servers, TestRedis.newKeyPrefix()) == 1;
-		}
-		catch (CallException ex) {
-			return false;
+			Connecting.awaitAnswer(servers, TestRedis.newKeyPrefix());
 		}
 	}
 
@@ -203,11 +167,9 @@ class ClusterServersIT {
 		try (ServerSocket hung = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
 			ClusterServers servers = ClusterServers.of(Set.of(new HostAndPort("127.0.0.1", hung.getLocalPort())),
 					CONFIG, Connecting.settings("cluster", Duration.ofSeconds(60)), Connecting.NOBODY);
-			Increment waits = Increment.submit(servers, Duration.ofSeconds(60), "any");
+			Increment waits = Increment.submit(servers, Increment.LONG, "any");
 			servers.close();
-			Connecting.assertNotSent(waits::await)
-				.withMessageContaining("closed")
-				.returns(Reason.OUTAGE, CallException::reason);
+			Connecting.assertFails(Reason.OUTAGE, waits::await).withMessageContaining("closed");
 		}
 	}
 
@@ -216,11 +178,11 @@ class ClusterServersIT {
 		ClusterServers servers = connect(CLUSTER.addresses());
 		assertThat(Increment.of(servers, TestRedis.newKeyPrefix())).isOne();
 		servers.close();
-		Connecting.assertNotSent(() -> Increment.of(servers, TestRedis.newKeyPrefix()))
-			.returns(Reason.OUTAGE, CallException::reason);
+		Connecting.assertFails(Reason.OUTAGE, () -> Increment.of(servers, TestRedis.newKeyPrefix()));
 		ClusterServers unused = connect(CLUSTER.addresses());
 		unused.close();
-		Connecting.assertNotSent(() -> Increment.of(unused, TestRedis.newKeyPrefix())).withMessageContaining("closed");
+		Connecting.assertFails(Reason.OUTAGE, () -> Increment.of(unused, TestRedis.newKeyPrefix()))
+			.withMessageContaining("closed");
 	}
 
 }

@@ -2,9 +2,11 @@ package io.github.ratelimit.redis.cluster;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.redis.connection.Connecting;
+import io.github.ratelimit.redis.connection.Increment;
 import io.github.ratelimit.redis.connection.ServerSettings;
 import io.github.ratelimit.test.ClusterProxies;
 import io.github.ratelimit.test.FaultyProxy;
@@ -12,15 +14,28 @@ import io.github.ratelimit.test.TestCluster;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.providers.ClusterConnectionProvider;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * A node of a cluster has done what it was asked for, and its answer is lost: nothing is
- * asked for a second time.
+ * asked for a second time. Or its connections are forgotten while nobody uses them:
+ * nothing is lost.
  */
+@Timeout(120)
 class NodeLostReplyIT {
+
+	/** A quarter of it is waited for each connection. Nightly builds wait for less. */
+	private static final Duration BUDGET = Duration.ofMillis(Integer.getInteger("ratelimit.rested.budget", 4000));
+
+	/** Longer than a connection is trusted. */
+	private static final long REST = TimeUnit.MILLISECONDS.toNanos(1100);
 
 	private static final TestCluster CLUSTER = TestCluster.shared();
 
@@ -47,30 +62,6 @@ class NodeLostReplyIT {
 		return this.proxies.ofSlot(SlotKeys.slot(key));
 	}
 
-	/**
-	 * The lost one may also be that to another question, such as which slots there are.
-	 */
-	@Test
-	void callWithLostReplyIsExecutedOnce() {
-		long doneAndLost = 0;
-		for (int i = 0; i < 300; i++) {
-			String key = this.keys.get(i % 3);
-			// A node that answers nothing for long counts as gone.
-			awaitAnswer(key);
-			long before = SlotKeys.number(CLUSTER, key);
-			proxyOf(key).lose(1);
-			try {
-				assertThat(Increment.of(this.servers, key)).isEqualTo(before + 1);
-			}
-			catch (JedisException ex) {
-				long after = SlotKeys.number(CLUSTER, key);
-				assertThat(after).isBetween(before, before + 1);
-				doneAndLost += after - before;
-			}
-		}
-		assertThat(doneAndLost).isGreaterThan(10);
-	}
-
 	/** While the first call is on its way, the others wait, and are sent together. */
 	@Test
 	void batchWithLostReplyIsExecutedOnce() {
@@ -79,11 +70,12 @@ class NodeLostReplyIT {
 		int rounds = 30;
 		long doneAndLost = 0;
 		for (int i = 0; i < rounds; i++) {
-			awaitAnswer(first);
+			// A node that answers nothing for long counts as gone.
+			Connecting.awaitAnswer(this.servers, first);
 			List<Long> before = keys.stream().map((key) -> SlotKeys.number(CLUSTER, key)).toList();
 			proxyOf(first).loseAfter(1);
 			List<Increment> calls = keys.stream()
-				.map((key) -> Increment.submit(this.servers, Duration.ofSeconds(20), key))
+				.map((key) -> Increment.submit(this.servers, Increment.LONG, key))
 				.toList();
 			for (int k = 0; k < calls.size(); k++) {
 				try {
@@ -100,22 +92,11 @@ class NodeLostReplyIT {
 		assertThat(doneAndLost).as("several calls are lost at once").isGreaterThan(2 * rounds);
 	}
 
-	private void awaitAnswer(String key) {
-		TestCluster.await("The node answers", () -> {
-			try {
-				return Increment.of(this.servers, key) > 0;
-			}
-			catch (JedisException ex) {
-				return false;
-			}
-		});
-	}
-
 	@Test
 	void callsToOtherNodesSucceedWhenOneReplyIsLost() {
 		proxyOf(this.keys.get(1)).lose(1);
 		List<Increment> calls = this.keys.stream()
-			.map((key) -> Increment.submit(this.servers, Duration.ofSeconds(20), key))
+			.map((key) -> Increment.submit(this.servers, Increment.LONG, key))
 			.toList();
 		Connecting.assertFails(Reason.NODE, calls.get(1)::await)
 			.withMessageContaining(CLUSTER.master(SlotKeys.slot(this.keys.get(1))).address().toString());
@@ -147,6 +128,27 @@ class NodeLostReplyIT {
 			.mapToLong((line) -> Long.parseLong(line.substring(line.indexOf(':') + 1)))
 			.findFirst()
 			.orElseThrow();
+	}
+
+	/** As a firewall or a load balancer does, which says nothing to either side. */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void callsSucceedWhenIdleConnectionsWereForgotten(boolean borrowed) {
+		ServerSettings settings = Connecting.settings("cluster", BUDGET);
+		JedisClientConfig config = this.proxies.config();
+		try (ClusterConnectionProvider provider = new ClusterConnectionProvider(CLUSTER.addresses(), config);
+				ClusterServers rested = borrowed ? ClusterServers.of(provider, settings, Connecting.NOBODY)
+						: ClusterServers.of(CLUSTER.addresses(), config, settings, Connecting.NOBODY)) {
+			this.keys.forEach((key) -> assertThat(Increment.of(rested, key)).isEqualTo(2));
+			for (int i = 3; i <= 5; i++) {
+				this.proxies.all().forEach(FaultyProxy::forgetConnections);
+				long start = System.nanoTime();
+				TestCluster.await("The connections have rested", () -> System.nanoTime() - start > REST);
+				assertThat(this.keys.stream().map((key) -> Increment.submit(rested, BUDGET, key)).toList())
+					.extracting(Increment::number)
+					.containsOnly((long) i);
+			}
+		}
 	}
 
 }

@@ -5,12 +5,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.redis.connection.CallException;
 import io.github.ratelimit.redis.connection.Connecting;
-import io.github.ratelimit.redis.connection.Listener;
+import io.github.ratelimit.redis.connection.Events;
+import io.github.ratelimit.redis.connection.Increment;
 import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
@@ -24,6 +24,7 @@ import redis.clients.jedis.exceptions.JedisException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /**
  * Nodes of a cluster hang, and no replica takes over.
@@ -35,7 +36,7 @@ class NodeOutageIT {
 
 	private static TestCluster cluster;
 
-	private final Outages outages = new Outages();
+	private final Events events = new Events();
 
 	private ClusterServers servers;
 
@@ -56,7 +57,7 @@ class NodeOutageIT {
 	void connect() {
 		this.keys = SlotKeys.onDifferentMasters(cluster);
 		this.servers = ClusterServers.of(cluster.addresses(), DefaultJedisClientConfig.builder().build(),
-				Connecting.settings("cluster", BUDGET), this.outages);
+				Connecting.settings("cluster", BUDGET), this.events);
 		this.keys.forEach((key) -> Increment.of(this.servers, key));
 	}
 
@@ -70,13 +71,7 @@ class NodeOutageIT {
 	}
 
 	private boolean isDone(String key) {
-		try {
-			increment(key);
-			return true;
-		}
-		catch (JedisException ex) {
-			return false;
-		}
+		return Connecting.tryIt(() -> Increment.submit(this.servers, BUDGET.multipliedBy(2), key)) > 0;
 	}
 
 	private StoppedServer stop(Node node) {
@@ -84,10 +79,17 @@ class NodeOutageIT {
 	}
 
 	@Test
-	void callsToOtherNodesSucceedWhileOneHangs() {
+	void callsToOtherNodesSucceedWhileThoseToOneFailAtOnce() {
 		String hung = this.keys.get(1);
 		AtomicBoolean done = new AtomicBoolean();
 		try (StoppedServer stopped = stop(cluster.master(SlotKeys.slot(hung)))) {
+			assertThatExceptionOfType(JedisException.class).isThrownBy(() -> increment(hung));
+			for (int i = 0; i < 100; i++) {
+				Connecting.assertFails(Reason.NODE, () -> increment(hung))
+					.withMessageContaining(cluster.nodes().get(0).address().getHost())
+					.havingCause()
+					.returns(Reason.OUTAGE, (cause) -> ((CallException) cause).reason());
+			}
 			CompletableFuture<Void> load = CompletableFuture.runAsync(() -> {
 				while (!done.get()) {
 					isDone(hung);
@@ -100,25 +102,8 @@ class NodeOutageIT {
 			done.set(true);
 			load.join();
 		}
-		assertThat(this.outages.opened).hasValue(0);
+		assertThat(this.events.all()).isEmpty();
 		TestCluster.await("The node answers again", () -> isDone(hung));
-	}
-
-	@Test
-	void callsToANodeThatHangsAreSentOnlyOnce() {
-		String hung = this.keys.get(1);
-		try (StoppedServer stopped = stop(cluster.master(SlotKeys.slot(hung)))) {
-			assertThatExceptionOfType(JedisException.class).isThrownBy(() -> increment(hung));
-			for (int i = 0; i < 100; i++) {
-				Connecting.assertFails(Reason.NODE, () -> increment(hung))
-					.withMessageContaining(cluster.nodes().get(0).address().getHost())
-					.havingCause()
-					.returns(Reason.OUTAGE, (cause) -> ((CallException) cause).reason());
-			}
-			assertThat(increment(this.keys.get(0))).isEqualTo(2);
-		}
-		TestCluster.await("The node answers again", () -> isDone(hung));
-		assertThat(this.outages.opened).hasValue(0);
 	}
 
 	@Test
@@ -127,43 +112,20 @@ class NodeOutageIT {
 		try {
 			List<String> servers = cluster.nodes().stream().map((node) -> node.admin().info("server")).toList();
 			servers.forEach((server) -> stopped.add(StoppedServer.stop(server)));
-			TestCluster.await("Nothing is told of a single node any more", () -> {
-				try {
-					increment(this.keys.get(0));
-					throw new AssertionError("It was done");
-				}
-				catch (JedisException ex) {
-					return !isOfOneNode(ex) && this.outages.opened.get() > 0;
-				}
-			});
-			this.keys.forEach((key) -> assertThatExceptionOfType(JedisException.class).isThrownBy(() -> increment(key))
-				.matches((ex) -> !isOfOneNode(ex)));
+			TestCluster.await("Nothing is told of a single node any more",
+					() -> !isOfOneNode(failure(this.keys.get(0))) && this.events.all().contains("opened"));
+			this.keys.forEach((key) -> assertThat(failure(key)).matches((ex) -> !isOfOneNode(ex)));
 		}
 		finally {
 			stopped.forEach(StoppedServer::close);
 		}
 		TestCluster.await("All nodes answer again", () -> this.keys.stream().allMatch(this::isDone));
-		assertThat(this.outages.opened).hasValue(1);
-		TestCluster.await("It is told", () -> this.outages.closed.get() == 1);
+		this.events.await("closed", 1);
+		assertThat(this.events.all()).containsExactly("opened", "closed");
 	}
 
-	/** Counts them. */
-	private static final class Outages implements Listener {
-
-		private final AtomicInteger opened = new AtomicInteger();
-
-		private final AtomicInteger closed = new AtomicInteger();
-
-		@Override
-		public void opened(JedisException cause) {
-			this.opened.incrementAndGet();
-		}
-
-		@Override
-		public void closed(Duration duration) {
-			this.closed.incrementAndGet();
-		}
-
+	private JedisException failure(String key) {
+		return catchThrowableOfType(JedisException.class, () -> increment(key));
 	}
 
 	private static boolean isOfOneNode(JedisException ex) {

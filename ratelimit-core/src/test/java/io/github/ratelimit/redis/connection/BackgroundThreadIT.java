@@ -6,10 +6,9 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
+import io.github.ratelimit.redis.OwnRedis;
 import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.test.TestCluster;
-import io.github.ratelimit.test.TestRedis;
-import org.apache.commons.pool2.BasePooledObjectFactory;
 import org.apache.commons.pool2.PooledObject;
 import org.apache.commons.pool2.impl.DefaultPooledObject;
 import org.junit.jupiter.api.AfterEach;
@@ -17,14 +16,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Connection;
+import redis.clients.jedis.ConnectionFactory;
 import redis.clients.jedis.ConnectionPool;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
-import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisException;
-import redis.embedded.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -36,11 +33,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @Timeout(120)
 class BackgroundThreadIT {
 
-	private static final Duration BUDGET = Duration.ofMillis(300);
+	private static final ServerSettings SETTINGS = Connecting.settings("test", Duration.ofMillis(300));
 
-	private static final Duration LONG = Duration.ofSeconds(60);
+	private final OwnRedis redis = new OwnRedis();
 
-	private final int port = TestRedis.freePort();
+	private final HostAndPort address = new HostAndPort("127.0.0.1", this.redis.port());
 
 	private final Events events = new Events();
 
@@ -52,11 +49,9 @@ class BackgroundThreadIT {
 	/** Whether it fails only once, so that a new connection can be made. */
 	private volatile boolean once;
 
-	private RedisServer redis = TestRedis.startServer(this.port);
-
 	@AfterEach
 	void stop() {
-		TestRedis.stop(this.redis);
+		this.redis.close();
 	}
 
 	static Stream<Throwable> failures() {
@@ -67,18 +62,24 @@ class BackgroundThreadIT {
 	@MethodSource("failures")
 	void outageEndsAlthoughThePasswordWasUnavailable(Throwable unavailable) {
 		try (Server server = server()) {
-			Increment.of(server, "a", LONG);
-			TestRedis.stop(this.redis);
-			assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(server, "a", LONG));
-			this.events.await("opened", 1);
-			this.failure = unavailable;
-			this.redis = TestRedis.startServer(this.port);
-			TestCluster.await("A probe has failed", () -> this.failed.get() > 0);
-			this.failure = null;
-			this.events.await("closed", 1);
-			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
+			restart(server, unavailable, 1, Connecting.NOTHING);
 			assertThat(this.events.all()).containsExactly("opened", "closed");
 		}
+	}
+
+	/** Restarts Redis, and lets some probes of it fail. */
+	private void restart(Server server, Throwable failure, int probes, Runnable check) {
+		Increment.of(server, "a");
+		this.redis.stop();
+		assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(server, "a"));
+		this.events.await("opened", 1);
+		this.failure = failure;
+		this.redis.start();
+		TestCluster.await("Some probes have failed", () -> this.failed.get() >= probes);
+		check.run();
+		this.failure = null;
+		this.events.await("closed", 1);
+		assertThat(Increment.of(server, "a")).isEqualTo(1);
 	}
 
 	@ParameterizedTest
@@ -86,8 +87,7 @@ class BackgroundThreadIT {
 	void callsFailAtOnceWhileThePasswordIsUnavailable(Throwable unavailable) {
 		this.failure = unavailable;
 		try (Server server = server()) {
-			Connecting.assertNotSent(() -> Increment.of(server, "a", LONG))
-				.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.OUTAGE))
+			Connecting.assertFails(Reason.OUTAGE, () -> Increment.of(server, "a"))
 				.satisfies((ex) -> assertThat(ex).hasRootCause(unavailable));
 			assertThat(this.failed.get()).isLessThan(10);
 		}
@@ -98,8 +98,7 @@ class BackgroundThreadIT {
 			failIfBroken();
 			return null;
 		}).build();
-		return new Server(Connecting.settings("test", BUDGET),
-				OwnConnections.to(new HostAndPort("127.0.0.1", this.port), config), this.events);
+		return new Server(SETTINGS, OwnConnections.to(this.address, config), this.events);
 	}
 
 	private void failIfBroken() {
@@ -121,17 +120,8 @@ class BackgroundThreadIT {
 	@Test
 	void borrowedConnectionsAreReturnedWhateverFails() {
 		try (ConnectionPool pool = pool(); Server server = borrowing(pool)) {
-			Increment.of(server, "a", LONG);
-			TestRedis.stop(this.redis);
-			assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(server, "a", LONG));
-			this.events.await("opened", 1);
-			this.failure = new NoClassDefFoundError("Reply");
-			this.redis = TestRedis.startServer(this.port);
-			TestCluster.await("Some probes have failed", () -> this.failed.get() > 3);
-			assertThat(pool.getNumActive()).isLessThanOrEqualTo(1);
-			this.failure = null;
-			this.events.await("closed", 1);
-			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
+			restart(server, new NoClassDefFoundError("Reply"), 4,
+					() -> assertThat(pool.getNumActive()).isLessThanOrEqualTo(1));
 		}
 	}
 
@@ -139,34 +129,32 @@ class BackgroundThreadIT {
 	@Test
 	void connectionWithUnreadRepliesIsNotUsedAgain() {
 		try (ConnectionPool pool = pool(); Server server = borrowing(pool)) {
-			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
+			assertThat(Increment.of(server, "a")).isEqualTo(1);
 			TestCluster.await("It is given back", () -> pool.getNumActive() == 0);
 			this.once = true;
 			this.failure = new NoClassDefFoundError("Reply");
-			assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(server, "a", LONG));
+			assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(server, "a"));
 			for (int i = 0; i < 3; i++) {
 				try (Connection connection = pool.getResource()) {
-					assertThat(connection.executeCommand(new CommandArguments(Command.PING)))
-						.isEqualTo("PONG".getBytes());
+					assertThat(connection.ping()).isTrue();
 				}
 			}
-			assertThat(Increment.of(server, "b", LONG)).isEqualTo(1);
+			assertThat(Increment.of(server, "b")).isEqualTo(1);
 			assertThat(this.events.all()).isEmpty();
 		}
 	}
 
 	private Server borrowing(ConnectionPool pool) {
-		return Connecting.trusting(Connecting.settings("test", BUDGET),
-				new BorrowedConnections(pool::getResource, List::of), this.events);
+		return Connecting.trusting(SETTINGS, new BorrowedConnections(pool::getResource, List::of), this.events);
 	}
 
 	/** A pool of connections that may fail to read replies. */
 	private ConnectionPool pool() {
-		return new ConnectionPool(new BasePooledObjectFactory<>() {
+		return new ConnectionPool(new ConnectionFactory(this.address) {
 
 			@Override
-			public Connection create() {
-				return new Connection(new HostAndPort("127.0.0.1", BackgroundThreadIT.this.port)) {
+			public PooledObject<Connection> makeObject() {
+				return new DefaultPooledObject<>(new Connection(BackgroundThreadIT.this.address) {
 
 					@Override
 					public List<Object> getMany(int count) {
@@ -174,22 +162,7 @@ class BackgroundThreadIT {
 						return super.getMany(count);
 					}
 
-				};
-			}
-
-			@Override
-			public PooledObject<Connection> wrap(Connection connection) {
-				return new DefaultPooledObject<>(connection);
-			}
-
-			@Override
-			public void destroyObject(PooledObject<Connection> pooled) {
-				try {
-					pooled.getObject().disconnect();
-				}
-				catch (JedisException ex) {
-					// It is broken.
-				}
+				});
 			}
 
 		});

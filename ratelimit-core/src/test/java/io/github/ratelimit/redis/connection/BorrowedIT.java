@@ -1,18 +1,16 @@
 package io.github.ratelimit.redis.connection;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.redis.AnsweringServer;
+import io.github.ratelimit.redis.OwnRedis;
 import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestCluster;
-import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.Timeout;
@@ -21,7 +19,6 @@ import redis.clients.jedis.Connection;
 import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
-import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.executors.DefaultCommandExecutor;
@@ -31,7 +28,6 @@ import redis.clients.jedis.providers.ConnectionProvider;
 import redis.clients.jedis.providers.ManagedConnectionProvider;
 import redis.clients.jedis.providers.PooledConnectionProvider;
 import redis.clients.jedis.util.Pool;
-import redis.embedded.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -44,61 +40,49 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 @SuppressWarnings("try")
 class BorrowedIT {
 
-	private static final Duration BUDGET = Duration.ofMillis(300);
-
-	private static final Duration LONG = Duration.ofSeconds(60);
+	private static final ServerSettings SETTINGS = Connecting.settings("test", Duration.ofMillis(300));
 
 	private static final int POOL = 8;
 
-	private final int port = TestRedis.freePort();
+	private final OwnRedis redis = new OwnRedis();
+
+	private final PooledConnectionProvider connections = connections();
+
+	private final Pool<Connection> pool = this.connections.getPool();
+
+	private final UnifiedJedis client = Clients.of(this.connections, new DefaultCommandExecutor(this.connections));
 
 	private final Events events = new Events();
 
-	private final ConnectionPoolConfig settings = new ConnectionPoolConfig();
+	private final Server server = Connecting.trusting(SETTINGS, BorrowedConnections.of(this.client), this.events);
 
-	private RedisServer redis;
-
-	private Pool<Connection> pool;
-
-	private UnifiedJedis client;
-
-	private Server server;
-
-	@BeforeEach
-	void start() {
-		this.redis = TestRedis.startServer(this.port);
-		this.settings.setMaxTotal(POOL);
-		this.settings.setMaxIdle(POOL);
-		this.settings.setMaxWait(Duration.ofMillis(10));
-		JedisClientConfig config = DefaultJedisClientConfig.builder().socketTimeoutMillis(1234).build();
-		PooledConnectionProvider connections = new PooledConnectionProvider(new HostAndPort("127.0.0.1", this.port),
-				config, this.settings);
-		this.pool = connections.getPool();
-		this.client = Clients.of(connections, new DefaultCommandExecutor(connections));
-		this.server = server(this.client);
+	private PooledConnectionProvider connections() {
+		ConnectionPoolConfig settings = new ConnectionPoolConfig();
+		settings.setMaxTotal(POOL);
+		settings.setMaxIdle(POOL);
+		settings.setMaxWait(Duration.ofMillis(10));
+		return new PooledConnectionProvider(new HostAndPort("127.0.0.1", this.redis.port()),
+				DefaultJedisClientConfig.builder().socketTimeoutMillis(1234).build(), settings);
 	}
 
-	private Server server(UnifiedJedis client) {
-		return Connecting.trusting(Connecting.settings("test", BUDGET), BorrowedConnections.of(client), this.events);
+	private List<Connection> takeAll() {
+		return Stream.generate(this.pool::getResource).limit(POOL).toList();
 	}
 
 	@AfterEach
 	void stop() {
 		this.server.close();
 		this.client.close();
-		TestRedis.stop(this.redis);
+		this.redis.close();
 	}
 
 	@Test
 	void connectionsAreReturnedWithTheirTimeout() {
 		for (int i = 1; i <= 10; i++) {
-			assertThat(Increment.of(this.server, "a", LONG)).isEqualTo(i);
+			assertThat(Increment.of(this.server, "a")).isEqualTo(i);
 		}
 		this.server.close();
-		List<Connection> connections = new ArrayList<>();
-		for (int i = 0; i < POOL; i++) {
-			connections.add(this.pool.getResource());
-		}
+		List<Connection> connections = takeAll();
 		assertThat(connections).allSatisfy((each) -> assertThat(each.getSoTimeout()).isEqualTo(1234));
 		connections.forEach(Connection::close);
 		assertThat(this.client.get("a")).isEqualTo("10");
@@ -107,12 +91,12 @@ class BorrowedIT {
 	/** A pool replaces a broken connection, even while it is being closed. */
 	@Test
 	void connectionInUseIsReturnedIntactWhenServerIsClosed() {
-		Server patient = new Server(Connecting.settings("test", LONG), BorrowedConnections.of(this.client),
+		Server patient = new Server(Connecting.settings("test", Increment.LONG), BorrowedConnections.of(this.client),
 				this.events);
-		Increment.of(patient, "a", LONG);
-		Increment sent = new Increment(Increment.PLAIN, "a", LONG);
-		try (StoppedServer stopped = StoppedServer.stop(this.client)) {
-			patient.submit(sent);
+		Increment.of(patient, "a");
+		Increment sent;
+		try (StoppedServer stopped = StoppedServer.stop(this.redis.jedis())) {
+			sent = Increment.submit(patient, Increment.LONG, "a");
 			TestCluster.await("It is sent", () -> this.pool.getNumActive() == 1);
 			patient.close();
 		}
@@ -123,41 +107,50 @@ class BorrowedIT {
 
 	@Test
 	void exhaustedPoolRefusesCallsWithoutAnOutage() {
-		List<Connection> taken = new ArrayList<>();
-		for (int i = 0; i < POOL; i++) {
-			taken.add(this.pool.getResource());
-		}
-		Connecting.assertNotSent(() -> Increment.of(this.server, "a", LONG))
-			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.QUEUE_FULL));
+		List<Connection> taken = takeAll();
+		Connecting.assertFails(Reason.QUEUE_FULL, () -> Increment.of(this.server, "a"));
 		taken.forEach(Connection::close);
-		assertThat(Increment.of(this.server, "a", LONG)).isEqualTo(1);
+		assertThat(Increment.of(this.server, "a")).isEqualTo(1);
 		assertThat(this.events.all()).containsOnly("overloaded");
 	}
 
 	@Test
 	void callsFailWhileServerHangsAndSucceedAfterwards() {
-		Increment.of(this.server, "a", LONG);
+		Increment.of(this.server, "a");
 		TestCluster.await("It is given back", () -> this.pool.getNumActive() == 0);
-		try (StoppedServer stopped = StoppedServer.stop(this.client)) {
-			Connecting.assertFails(Reason.SILENCE, () -> Increment.of(this.server, "a", LONG));
-			Connecting.assertNotSent(() -> Increment.of(this.server, "a", LONG))
-				.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.OUTAGE));
+		try (StoppedServer stopped = StoppedServer.stop(this.redis.jedis())) {
+			Connecting.assertFails(Reason.SILENCE, () -> Increment.of(this.server, "a"));
+			Connecting.assertFails(Reason.OUTAGE, () -> Increment.of(this.server, "a"));
 		}
 		this.events.await("closed", 1);
-		assertThat(Increment.of(this.server, "b", LONG)).isEqualTo(1);
+		assertThat(Increment.of(this.server, "b")).isEqualTo(1);
 		assertThat(this.events.all()).containsExactly("opened", "closed");
+	}
+
+	/** Nobody has measured anything yet. */
+	@Test
+	void lateCallIsToldNothingUnknownOfTheLastAnswer() {
+		try (Server patient = Connecting.trusting(Connecting.settings("borrowed", Increment.LONG),
+				BorrowedConnections.of(this.client), Connecting.NOBODY)) {
+			Increment.of(patient, "a");
+			try (StoppedServer stopped = StoppedServer.stop(this.redis.jedis())) {
+				assertThatExceptionOfType(JedisException.class)
+					.isThrownBy(Increment.submit(patient, Duration.ofMillis(200), "a")::await)
+					.satisfies((ex) -> assertThat(ex.getMessage()).doesNotContain("the last answer"));
+			}
+		}
 	}
 
 	@Test
 	void closedClientIsNotProbedForEver() {
-		Server named = new Server(Connecting.settings("closed client", BUDGET), BorrowedConnections.of(this.client),
-				this.events);
-		TestRedis.stop(this.redis);
-		assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(named, "a", LONG));
+		Server named = new Server(Connecting.settings("closed client", SETTINGS.budget()),
+				BorrowedConnections.of(this.client), this.events);
+		this.redis.stop();
+		assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(named, "a"));
 		TestCluster.await("It is probed", () -> isProbed("closed client"));
 		this.client.close();
 		TestCluster.await("It is no longer probed", () -> !isProbed("closed client"));
-		assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(named, "a", LONG));
+		assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(named, "a"));
 		named.close();
 	}
 
@@ -170,15 +163,11 @@ class BorrowedIT {
 
 	@Test
 	void connectionsClosedByTheServerAreSkipped() {
-		List<Connection> connections = new ArrayList<>();
-		for (int i = 0; i < POOL; i++) {
-			connections.add(this.pool.getResource());
-		}
-		connections.forEach(Connection::close);
-		TestRedis.stop(this.redis);
-		this.redis = TestRedis.startServer(this.port);
+		takeAll().forEach(Connection::close);
+		this.redis.stop();
+		this.redis.start();
 		for (int i = 1; i <= 10; i++) {
-			assertThat(Increment.of(this.server, "a", LONG)).isEqualTo(i);
+			assertThat(Increment.of(this.server, "a")).isEqualTo(i);
 		}
 		assertThat(this.events.all()).isEmpty();
 	}
@@ -209,7 +198,7 @@ class BorrowedIT {
 				source.leave();
 			}
 			assertThat(this.pool.getNumActive()).isZero();
-			List<Connection> all = Stream.generate(this.pool::getResource).limit(POOL).toList();
+			List<Connection> all = takeAll();
 			source.leave();
 			all.forEach(Connection::close);
 		}
@@ -219,8 +208,7 @@ class BorrowedIT {
 	void timeoutIsNeverForEverExceptTheOwn() {
 		Connection connection = this.pool.getResource();
 		connection.setSoTimeout(0);
-		Link link = new Link(connection, null, (patience) -> true, () -> {
-		});
+		Link link = new Link(connection, null, (patience) -> true, Connecting.NOTHING);
 		link.timeout(Duration.ofNanos(750_000));
 		assertThat(connection.getSoTimeout()).isOne();
 		link.release();
@@ -228,25 +216,19 @@ class BorrowedIT {
 	}
 
 	@Test
-	void clientsThatRetryAreRejected() {
-		try (PooledConnectionProvider connections = new PooledConnectionProvider(
-				new HostAndPort("127.0.0.1", this.port));
-				UnifiedJedis retrying = Clients.of(connections,
-						new RetryableCommandExecutor(connections, 3, Duration.ofSeconds(1)))) {
-			assertThatIllegalArgumentException().isThrownBy(() -> BorrowedConnections.of(retrying))
-				.withMessage(
-						"Invalid client (%s): must not send commands again by itself, as its command executor does.",
-						retrying.getClass().getName());
+	void clientsThatRetryOrHaveNoPoolAreRejected() {
+		ManagedConnectionProvider one = new ManagedConnectionProvider();
+		try (UnifiedJedis retrying = Clients.of(this.connections,
+				new RetryableCommandExecutor(this.connections, 3, Duration.ofSeconds(1)));
+				UnifiedJedis single = Clients.of(one, new DefaultCommandExecutor(one))) {
+			assertRejected(retrying, "must not send commands again by itself, as its command executor does");
+			assertRejected(single, "must have a pool of connections");
 		}
 	}
 
-	@Test
-	void clientsWithoutPoolAreRejected() {
-		ManagedConnectionProvider one = new ManagedConnectionProvider();
-		try (UnifiedJedis client = Clients.of(one, new DefaultCommandExecutor(one))) {
-			assertThatIllegalArgumentException().isThrownBy(() -> BorrowedConnections.of(client))
-				.withMessage("Invalid client (%s): must have a pool of connections.", client.getClass().getName());
-		}
+	private static void assertRejected(UnifiedJedis client, String rule) {
+		assertThatIllegalArgumentException().isThrownBy(() -> BorrowedConnections.of(client))
+			.withMessage("Invalid client (%s): %s.", client.getClass().getName(), rule);
 	}
 
 	@Test
@@ -257,9 +239,7 @@ class BorrowedIT {
 						Set.of(new HostAndPort("127.0.0.1", node.uri().getPort())),
 						DefaultJedisClientConfig.builder().build());
 				UnifiedJedis client = Clients.plain(nodes)) {
-			assertThatIllegalArgumentException().isThrownBy(() -> BorrowedConnections.of(client))
-				.withMessage("Invalid client (redis.clients.jedis.UnifiedJedis): must be a RedisClusterClient or"
-						+ " JedisCluster to use a cluster.");
+			assertRejected(client, "must be a RedisClusterClient or JedisCluster to use a cluster");
 			assertThat(BorrowedConnections.clusterOf(client)).isNull();
 		}
 	}

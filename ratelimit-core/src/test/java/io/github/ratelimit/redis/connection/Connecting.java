@@ -1,12 +1,10 @@
 package io.github.ratelimit.redis.connection;
 
 import java.time.Duration;
-import java.util.EnumSet;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 
 import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.test.TestCluster;
-import io.github.ratelimit.test.TricklingServer;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.assertj.core.api.ThrowableAssertAlternative;
 import redis.clients.jedis.DefaultJedisClientConfig;
@@ -24,6 +22,9 @@ public final class Connecting {
 	public static final Listener NOBODY = new Listener() {
 	};
 
+	static final Runnable NOTHING = () -> {
+	};
+
 	private Connecting() {
 	}
 
@@ -32,35 +33,24 @@ public final class Connecting {
 		return new ServerSettings(name, budget, 2, 8192);
 	}
 
-	/** Asserts that something fails because a call was not sent. */
-	public static ThrowableAssertAlternative<CallException> assertNotSent(ThrowingCallable task) {
-		return assertThatExceptionOfType(CallException.class).isThrownBy(task).matches(Connecting::isNotSent);
-	}
-
 	/** Asserts that something fails for a reason. */
 	public static ThrowableAssertAlternative<CallException> assertFails(Reason reason, ThrowingCallable task) {
 		return assertThatExceptionOfType(CallException.class).isThrownBy(task).returns(reason, CallException::reason);
 	}
 
-	/** Whether something is the failure of a call that was not sent. */
-	static boolean isNotSent(Object outcome) {
-		return outcome instanceof CallException failure
-				&& EnumSet.of(Reason.TOO_LATE, Reason.QUEUE_FULL, Reason.OUTAGE).contains(failure.reason());
+	/** Counts, or returns 0 if that fails. */
+	public static long tryIt(Supplier<Increment> call) {
+		try {
+			return call.get().number();
+		}
+		catch (JedisException ex) {
+			return 0;
+		}
 	}
 
-	/** Counts as soon as a busy machine connects in time, and returns the count. */
-	static long awaitAnswer(Servers servers) {
-		AtomicLong count = new AtomicLong();
-		TestCluster.await("A call is answered", () -> {
-			try {
-				count.set(Increment.of(servers, "a", Duration.ofSeconds(60)));
-				return true;
-			}
-			catch (JedisException ex) {
-				return false;
-			}
-		});
-		return count.get();
+	/** Waits until a busy machine connects in time. */
+	public static void awaitAnswer(Servers servers, String key) {
+		TestCluster.await("A call is answered", () -> tryIt(() -> Increment.submit(servers, Increment.LONG, key)) > 0);
 	}
 
 	static Server to(int port, Duration budget, Listener listener) {
@@ -68,7 +58,7 @@ public final class Connecting {
 	}
 
 	static Server to(int port, ServerSettings settings, Listener listener) {
-		return trusting(settings, source("127.0.0.1", port), listener);
+		return trusting(settings, source(port), listener);
 	}
 
 	/** Returns a server whose connections are not verified, however slow a test is. */
@@ -76,17 +66,8 @@ public final class Connecting {
 		return new Server(settings, source, listener, Long.MAX_VALUE);
 	}
 
-	/** Connects to a server that answers logins only. */
-	static Server toTrickling(TricklingServer slow, Duration budget, Listener listener) {
-		Server server = to(slow.port(), settings("slow", budget), listener);
-		// A call that is too late to be sent makes a connection.
-		assertNotSent(() -> Increment.of(server, "a", Duration.ZERO));
-		TestCluster.await("There is a connection", server::isInUse);
-		return server;
-	}
-
-	static ConnectionSource source(String host, int port) {
-		return OwnConnections.to(new HostAndPort(host, port), DefaultJedisClientConfig.builder().build());
+	static ConnectionSource source(int port) {
+		return OwnConnections.to(new HostAndPort("127.0.0.1", port), DefaultJedisClientConfig.builder().build());
 	}
 
 }

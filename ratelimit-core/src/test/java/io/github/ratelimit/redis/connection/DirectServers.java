@@ -1,6 +1,7 @@
 package io.github.ratelimit.redis.connection;
 
 import java.net.URI;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,12 +19,13 @@ import redis.clients.jedis.ConnectionPool;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.exceptions.JedisNoScriptException;
 import redis.clients.jedis.util.JedisClusterCRC16;
 import redis.clients.jedis.util.JedisURIHelper;
 
 /**
- * Sends each call alone, by the thread that hands it over, and waits for its answer. A
- * test may count the calls, and do something before one of them.
+ * Sends calls on the thread that hands them over, and waits for the answers. A test may
+ * count the calls, and do something before one of them.
  */
 public final class DirectServers implements Servers {
 
@@ -46,11 +48,11 @@ public final class DirectServers implements Servers {
 	}
 
 	public static DirectServers of(URI uri) {
-		return of(uri, JedisURIHelper.getUser(uri), JedisURIHelper.getPassword(uri));
-	}
-
-	public static DirectServers of(URI uri, String user, String password) {
-		ConnectionPool pool = pool(JedisURIHelper.getHostAndPort(uri), user, password);
+		ConnectionPool pool = pool(JedisURIHelper.getHostAndPort(uri),
+				DefaultJedisClientConfig.builder()
+					.user(JedisURIHelper.getUser(uri))
+					.password(JedisURIHelper.getPassword(uri))
+					.database(JedisURIHelper.getDBIndex(uri)));
 		return new DirectServers((key) -> 0, (slot) -> pool);
 	}
 
@@ -60,19 +62,14 @@ public final class DirectServers implements Servers {
 		return new DirectServers(JedisClusterCRC16::getSlot, (slot) -> {
 			synchronized (masters) {
 				return masters.computeIfAbsent(slot, (number) -> pools.computeIfAbsent(cluster.master(number).address(),
-						(address) -> pool(address, null, null)));
+						(address) -> pool(address, DefaultJedisClientConfig.builder())));
 			}
 		});
 	}
 
-	private static ConnectionPool pool(HostAndPort address, String user, String password) {
+	private static ConnectionPool pool(HostAndPort address, DefaultJedisClientConfig.Builder config) {
 		ConnectionPool pool = new ConnectionPool(address,
-				DefaultJedisClientConfig.builder()
-					.user(user)
-					.password(password)
-					.clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
-					.timeoutMillis(60_000)
-					.build());
+				config.clientSetInfoConfig(ClientSetInfoConfig.DISABLED).timeoutMillis(60_000).build());
 		pool.setMaxTotal(64);
 		return pool;
 	}
@@ -94,21 +91,36 @@ public final class DirectServers implements Servers {
 
 	@Override
 	public void submit(Call call) {
-		if (!call.take(System.nanoTime())) {
+		submit(List.of(call));
+	}
+
+	/** Sends calls of one codec and slot together. */
+	public void submit(List<? extends Call> calls) {
+		List<Call> taken = new ArrayList<>(calls);
+		taken.removeIf((call) -> !call.take(System.nanoTime()));
+		if (taken.isEmpty()) {
 			return;
 		}
-		List<CommandArguments> commands = call.codec().commands(List.of(call), false);
+		Codec codec = taken.get(0).codec();
 		Runnable before = this.befores.remove(this.count.incrementAndGet());
-		try (Connection connection = this.servers.apply(call.slot()).getResource()) {
+		try (Connection connection = this.servers.apply(taken.get(0).slot()).getResource()) {
 			if (before != null) {
 				before.run();
 			}
-			commands.forEach(connection::sendCommand);
-			call.codec().deliver(List.of(call), connection.getMany(commands.size()));
+			List<Object> replies = exchange(connection, codec.commands(taken, false));
+			if (replies.get(0) instanceof JedisNoScriptException) {
+				replies = exchange(connection, codec.commands(taken, true));
+			}
+			codec.deliver(taken, replies);
 		}
 		catch (JedisException ex) {
-			call.fail(ex);
+			taken.forEach((call) -> call.fail(ex));
 		}
+	}
+
+	private static List<Object> exchange(Connection connection, List<CommandArguments> commands) {
+		commands.forEach(connection::sendCommand);
+		return connection.getMany(commands.size());
 	}
 
 	@Override

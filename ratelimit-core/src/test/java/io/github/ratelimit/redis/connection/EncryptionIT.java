@@ -8,8 +8,8 @@ import java.security.cert.Certificate;
 import java.time.Duration;
 import java.util.Base64;
 
+import io.github.ratelimit.redis.OwnRedis;
 import io.github.ratelimit.redis.connection.CallException.Reason;
-import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterAll;
@@ -21,11 +21,8 @@ import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.SslOptions;
-import redis.clients.jedis.UnifiedJedis;
-import redis.embedded.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * A server that is connected to by TLS.
@@ -34,18 +31,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @SuppressWarnings("try")
 class EncryptionIT {
 
-	private static final Duration BUDGET = Duration.ofSeconds(2);
-
-	private static final Duration LONG = Duration.ofSeconds(60);
-
 	private static final String PASSWORD = "password";
 
 	@TempDir
 	private static Path folder;
 
-	private static RedisServer redis;
-
-	private static UnifiedJedis jedis;
+	private static OwnRedis redis;
 
 	private static HostAndPort address;
 
@@ -65,17 +56,21 @@ class EncryptionIT {
 		Certificate certificate = keys.getCertificate("test");
 		Path crt = write("test.crt", "CERTIFICATE", certificate.getEncoded());
 		Path key = write("test.key", "PRIVATE KEY", keys.getKey("test", PASSWORD.toCharArray()).getEncoded());
+		trust("trusted.p12", certificate);
+		address = new HostAndPort("localhost", TestRedis.freePort());
+		redis = new OwnRedis("tls-port " + address.getPort(), "tls-cert-file " + crt, "tls-key-file " + key,
+				"tls-ca-cert-file " + crt, "tls-auth-clients no");
+	}
+
+	private static void trust(String store, Certificate... certificates) throws Exception {
 		KeyStore trusted = KeyStore.getInstance("PKCS12");
 		trusted.load(null, null);
-		trusted.setCertificateEntry("test", certificate);
-		try (var out = Files.newOutputStream(folder.resolve("trusted.p12"))) {
+		for (Certificate certificate : certificates) {
+			trusted.setCertificateEntry("test", certificate);
+		}
+		try (var out = Files.newOutputStream(folder.resolve(store))) {
 			trusted.store(out, PASSWORD.toCharArray());
 		}
-		int plain = TestRedis.freePort();
-		address = new HostAndPort("localhost", TestRedis.freePort());
-		redis = TestRedis.startServer(plain, "tls-port " + address.getPort(), "tls-cert-file " + crt,
-				"tls-key-file " + key, "tls-ca-cert-file " + crt, "tls-auth-clients no");
-		jedis = JedisClients.create("127.0.0.1", plain);
 	}
 
 	private static Path write(String name, String label, byte[] content) throws IOException {
@@ -85,31 +80,31 @@ class EncryptionIT {
 
 	@AfterAll
 	static void stop() {
-		jedis.close();
-		TestRedis.stop(redis);
+		redis.close();
 	}
 
-	private Server server(Path trusted) {
+	private Server server(String trusted) {
 		JedisClientConfig config = DefaultJedisClientConfig.builder()
 			.sslOptions(SslOptions.builder()
 				.trustStoreType("PKCS12")
-				.truststore(trusted.toFile(), PASSWORD.toCharArray())
+				.truststore(folder.resolve(trusted).toFile(), PASSWORD.toCharArray())
 				.build())
 			.build();
-		return new Server(Connecting.settings("tls", BUDGET), OwnConnections.to(address, config), this.events);
+		return new Server(Connecting.settings("tls", Duration.ofSeconds(2)), OwnConnections.to(address, config),
+				this.events);
 	}
 
 	@Test
 	void lateAnswerOverTlsEndsTheOutage() {
-		try (Server server = server(folder.resolve("trusted.p12"))) {
-			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
-			Increment sent = new Increment(Increment.PLAIN, "a", LONG);
-			try (StoppedServer stopped = StoppedServer.stop(jedis)) {
-				server.submit(sent);
+		try (Server server = server("trusted.p12")) {
+			assertThat(Increment.of(server, "a")).isEqualTo(1);
+			Increment sent;
+			try (StoppedServer stopped = StoppedServer.stop(redis.jedis())) {
+				sent = Increment.submit(server, Increment.LONG, "a");
 				Connecting.assertFails(Reason.SILENCE, sent::await);
 			}
 			this.events.await("closed", 1);
-			assertThat(Increment.of(server, "a", LONG)).isEqualTo(3);
+			assertThat(Increment.of(server, "a")).isEqualTo(3);
 			assertThat(sent.late()).isEqualTo(2L);
 			assertThat(this.events.all()).containsExactly("opened", "closed");
 		}
@@ -117,14 +112,10 @@ class EncryptionIT {
 
 	@Test
 	void callsFailWhenTheServerIsNotTrusted() throws Exception {
-		KeyStore none = KeyStore.getInstance("PKCS12");
-		none.load(null, null);
-		Path empty = folder.resolve("empty.p12");
-		try (var out = Files.newOutputStream(empty)) {
-			none.store(out, PASSWORD.toCharArray());
-		}
-		try (Server server = server(empty)) {
-			Connecting.assertNotSent(() -> Increment.of(server, "b", LONG)).withStackTraceContaining("trustAnchors");
+		trust("empty.p12");
+		try (Server server = server("empty.p12")) {
+			Connecting.assertFails(Reason.OUTAGE, () -> Increment.of(server, "b"))
+				.withStackTraceContaining("trustAnchors");
 		}
 	}
 

@@ -1,6 +1,6 @@
 package io.github.ratelimit.redis.connection;
 
-import java.net.URI;
+import io.github.ratelimit.redis.OwnRedis;
 import io.github.ratelimit.redis.PipelineRateLimiter;
 import io.github.ratelimit.redis.RedisConnections;
 import io.github.ratelimit.redis.RedisErrorKind;
@@ -17,13 +17,13 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.exceptions.JedisDataException;
-import redis.embedded.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -33,37 +33,43 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class ErrorTextIT {
 
+	/** It knows none of the commands that have keys with identifiers. */
+	private static OwnRedis server;
+
 	private static final String SECRET = "SECRET";
 
 	private static final RateLimitRequest REQUEST = RateLimitRequest
 		.of(Policy.of("api", new FixedWindow(), Limit.parse("5/m")), new Identifier("header:X-Api-Key", SECRET));
 
-	static Stream<Arguments> errorsOfUnknownCommandsNameNoIdentifiers() {
-		Policy policy = REQUEST.charges().get(0).policy();
-		Identifier identifier = REQUEST.charges().get(0).identifiers().get(0);
-		return Stream.of(refused("EVALSHA", (redis) -> RedisRateLimiter.of(redis).tryAcquire(REQUEST)),
-				refused("EVALSHA", (redis) -> RedisRateLimiter.of(redis).refund(REQUEST)),
-				refused("EVALSHA", (redis) -> RedisRateLimiter.of(redis).unblock(identifier, null)),
-				refused("DEL", (redis) -> RedisRateLimiter.of(redis).reset(policy, identifier)),
-				refused("INCRBY", (redis) -> PipelineRateLimiter.of(redis, "plain").tryAcquire(REQUEST)));
+	@BeforeAll
+	static void start() {
+		server = new OwnRedis(Stream.of("EVALSHA", "DEL", "INCRBY")
+			.map((command) -> "rename-command " + command + " \"\"")
+			.toArray(String[]::new));
 	}
 
-	private static Arguments refused(String command, Consumer<RedisConnections> use) {
-		return Arguments.of(command, use);
+	@AfterAll
+	static void stop() {
+		server.close();
+	}
+
+	static Stream<Consumer<RedisConnections>> errorsOfUnknownCommandsNameNoIdentifiers() {
+		Policy policy = REQUEST.charges().get(0).policy();
+		Identifier identifier = REQUEST.charges().get(0).identifiers().get(0);
+		return Stream.of((redis) -> RedisRateLimiter.of(redis).tryAcquire(REQUEST),
+				(redis) -> RedisRateLimiter.of(redis).refund(REQUEST),
+				(redis) -> RedisRateLimiter.of(redis).unblock(identifier, null),
+				(redis) -> RedisRateLimiter.of(redis).reset(policy, identifier),
+				(redis) -> PipelineRateLimiter.of(redis, "plain").tryAcquire(REQUEST));
 	}
 
 	@ParameterizedTest
 	@MethodSource
-	void errorsOfUnknownCommandsNameNoIdentifiers(String command, Consumer<RedisConnections> use) {
-		int port = TestRedis.freePort();
-		RedisServer server = TestRedis.startServer(port, "rename-command " + command + " \"\"");
-		try (RedisConnections redis = TestRedis.connections(URI.create("redis://127.0.0.1:" + port)).build()) {
+	void errorsOfUnknownCommandsNameNoIdentifiers(Consumer<RedisConnections> use) {
+		try (RedisConnections redis = TestRedis.connections(server.uri()).build()) {
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> use.accept(redis))
 				.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.ERROR_REPLY))
 				.satisfies((ex) -> assertThat(trace(ex)).doesNotContain(SECRET));
-		}
-		finally {
-			TestRedis.stop(server);
 		}
 	}
 
@@ -86,13 +92,9 @@ class ErrorTextIT {
 	}
 
 	@Test
-	void otherErrorsAreUnchanged() {
+	void otherErrorsAndStackTracesAreKept() {
 		JedisDataException harmless = new JedisDataException("LOADING Redis is loading the dataset in memory");
 		assertThat(ErrorText.withoutKeys(harmless)).isSameAs(harmless);
-	}
-
-	@Test
-	void stackTraceAndCauseAreKept() {
 		JedisDataException error = new JedisDataException("ERR {x}", new IllegalStateException("cause"));
 		assertThat(ErrorText.withoutKeys(error)).hasCause(error.getCause())
 			.satisfies((ex) -> assertThat(ex.getStackTrace()).isEqualTo(error.getStackTrace()));

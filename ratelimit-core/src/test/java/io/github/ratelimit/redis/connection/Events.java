@@ -11,7 +11,7 @@ import redis.clients.jedis.exceptions.JedisException;
 /**
  * Notes what happens to a server.
  */
-class Events implements Listener {
+public class Events implements Listener {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -37,12 +37,12 @@ class Events implements Listener {
 		notifyAll();
 	}
 
-	List<String> all() {
+	public List<String> all() {
 		return this.events;
 	}
 
 	/** Waits until an event has happened so many times, and returns how long it took. */
-	synchronized Duration await(String event, int times) {
+	public synchronized Duration await(String event, int times) {
 		long start = System.nanoTime();
 		long end = start + PATIENCE.toNanos();
 		try {

@@ -1,33 +1,49 @@
 package io.github.ratelimit.redis.connection;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
  * A server that takes no connections, and does not refuse them either.
  */
-final class FullBacklog {
+final class FullBacklog implements AutoCloseable {
 
-	private FullBacklog() {
-	}
+	private final ServerSocket server;
 
-	/** Connects until nobody can. */
-	static void fill(ServerSocket server, List<Socket> waiting) throws IOException {
-		while (waiting.size() < 100) {
+	private final List<Socket> waiting = new ArrayList<>();
+
+	/** Connects to the server until nobody can. */
+	FullBacklog(String host) throws IOException {
+		this.server = new ServerSocket(0, 1, InetAddress.getByName(host));
+		boolean full = false;
+		while (!full) {
 			Socket socket = new Socket();
-			waiting.add(socket);
+			this.waiting.add(socket);
 			try {
-				socket.connect(new InetSocketAddress(server.getInetAddress(), server.getLocalPort()), 500);
+				socket.connect(new InetSocketAddress(host, port()), 500);
 			}
 			catch (SocketTimeoutException ex) {
-				return;
+				full = true;
 			}
 		}
-		throw new IllegalStateException("The server takes any number of connections");
+	}
+
+	int port() {
+		return this.server.getLocalPort();
+	}
+
+	@Override
+	public void close() throws IOException {
+		for (Socket socket : this.waiting) {
+			socket.close();
+		}
+		this.server.close();
 	}
 
 }

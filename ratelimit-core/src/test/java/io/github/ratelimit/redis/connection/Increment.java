@@ -1,5 +1,6 @@
 package io.github.ratelimit.redis.connection;
 
+import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
@@ -9,44 +10,57 @@ import java.util.List;
 
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
-import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.util.SafeEncoder;
 
 /**
- * Counts a Redis key, by a script or by a plain command.
+ * Adds one to numbers in Redis, so that it shows if that is done twice.
  */
-final class Increment extends Call {
+public final class Increment extends Call {
 
-	static final String SCRIPT = "return redis.call('INCR', KEYS[1])";
+	/** Longer than any machine is busy. */
+	public static final Duration LONG = Duration.ofSeconds(60);
 
 	/** Sends a command for each call. */
 	static final Codec PLAIN = new Plain();
 
-	private final String key;
+	/** Sends a command for all calls, which only one node of a cluster executes. */
+	private static final Codec SCRIPT = new ByScript("");
+
+	private final List<String> keys;
 
 	private final int work;
 
 	private volatile Object late;
 
-	Increment(Codec codec, String key, Duration budget) {
-		this(codec, 0, key, budget);
-	}
-
-	Increment(Codec codec, int slot, String key, Duration budget) {
-		this(codec, slot, key, budget, 1);
-	}
-
-	Increment(Codec codec, int slot, String key, Duration budget, int work) {
+	Increment(Codec codec, int slot, Duration budget, int work, String... keys) {
 		super(codec, slot, System.nanoTime() + budget.toNanos());
-		this.key = key;
 		this.work = work;
+		this.keys = List.of(keys);
 	}
 
-	/** Counts, and returns the count. */
-	static long of(Servers servers, String key, Duration budget) {
-		Increment call = new Increment(PLAIN, key, budget);
+	/** Does it, and returns the number of the first Redis key. */
+	public static long of(Servers servers, String... keys) {
+		return submit(servers, LONG, keys).number();
+	}
+
+	public static Increment submit(Servers servers, Duration budget, String... keys) {
+		int slot = servers.slot(SafeEncoder.encode(keys[0]));
+		return submit(servers, new Increment(servers.haveSlots() ? SCRIPT : PLAIN, slot, budget, keys.length, keys));
+	}
+
+	static Increment submit(Servers servers, Codec codec, String key) {
+		return submit(servers, new Increment(codec, 0, LONG, 1, key));
+	}
+
+	private static Increment submit(Servers servers, Increment call) {
 		servers.submit(call);
-		return (Long) call.await();
+		return call;
+	}
+
+	/** Waits for the number. */
+	public long number() {
+		return (Long) await();
 	}
 
 	@Override
@@ -64,60 +78,49 @@ final class Increment extends Call {
 		return this.late;
 	}
 
-	private static void deliverEach(List<Call> calls, List<Object> replies) {
-		for (int i = 0; i < calls.size(); i++) {
-			if (replies.get(i) instanceof JedisDataException error) {
-				calls.get(i).fail(error);
-			}
-			else {
-				calls.get(i).complete(replies.get(i));
-			}
-		}
-	}
-
 	private static final class Plain implements Codec {
 
 		@Override
 		public List<CommandArguments> commands(List<Call> calls, boolean source) {
 			return calls.stream()
-				.map((call) -> new CommandArguments(Command.INCR).add(((Increment) call).key))
+				.map((call) -> new CommandArguments(Command.INCR).add(((Increment) call).keys.get(0)))
 				.toList();
 		}
 
 		@Override
 		public void deliver(List<Call> calls, List<Object> replies) {
-			deliverEach(calls, replies);
+			for (int i = 0; i < calls.size(); i++) {
+				if (replies.get(i) instanceof JedisException error) {
+					calls.get(i).fail(error);
+				}
+				else {
+					calls.get(i).complete(replies.get(i));
+				}
+			}
 		}
 
 	}
 
-	/** Sends a script for each call, and notes how. */
+	/** Sends a script for all calls, and notes how. */
 	static final class ByScript implements Codec {
 
-		/** How many calls were sent at a time, less than 0 with the source. */
-		final List<Integer> sizes = new ArrayList<>();
+		/** The work that was sent at a time, less than 0 with the source. */
+		final List<Integer> works = new ArrayList<>();
 
 		private final String script;
 
-		ByScript(String script) {
-			this.script = script;
-		}
+		private final String hash;
 
-		@Override
-		public synchronized List<CommandArguments> commands(List<Call> calls, boolean source) {
-			this.sizes.add(source ? -calls.size() : calls.size());
-			return calls.stream().map((call) -> command(((Increment) call).key, source)).toList();
-		}
-
-		private CommandArguments command(String key, boolean source) {
-			return source ? new CommandArguments(Command.EVAL).add(this.script).add(1).add(key)
-					: new CommandArguments(Command.EVALSHA).add(sha1(this.script)).add(1).add(key);
-		}
-
-		private static String sha1(String text) {
+		/**
+		 * Creates one with a script of its own.
+		 * @param more is added to the script
+		 */
+		ByScript(String more) {
+			this.script = "local numbers = {} for i, key in ipairs(KEYS) do numbers[i] = redis.call('INCR', key) end "
+					+ more + " return numbers";
 			try {
-				byte[] hash = MessageDigest.getInstance("SHA-1").digest(SafeEncoder.encode(text));
-				return HexFormat.of().formatHex(hash);
+				MessageDigest digest = MessageDigest.getInstance("SHA-1");
+				this.hash = HexFormat.of().formatHex(digest.digest(this.script.getBytes(StandardCharsets.UTF_8)));
 			}
 			catch (NoSuchAlgorithmException ex) {
 				throw new IllegalStateException(ex);
@@ -125,8 +128,28 @@ final class Increment extends Call {
 		}
 
 		@Override
+		public synchronized List<CommandArguments> commands(List<Call> calls, boolean source) {
+			int work = calls.stream().mapToInt(Call::work).sum();
+			this.works.add(source ? -work : work);
+			List<String> keys = calls.stream().flatMap((call) -> ((Increment) call).keys.stream()).toList();
+			CommandArguments command = new CommandArguments(source ? Command.EVAL : Command.EVALSHA)
+				.add(source ? this.script : this.hash)
+				.add(keys.size());
+			keys.forEach(command::key);
+			return List.of(command);
+		}
+
+		@Override
 		public void deliver(List<Call> calls, List<Object> replies) {
-			deliverEach(calls, replies);
+			if (replies.get(0) instanceof JedisException error) {
+				calls.forEach((call) -> call.fail(error));
+				return;
+			}
+			List<?> numbers = new ArrayList<>((List<?>) replies.get(0));
+			for (Call call : calls) {
+				call.complete(numbers.get(0));
+				numbers.subList(0, ((Increment) call).keys.size()).clear();
+			}
 		}
 
 	}

@@ -2,11 +2,7 @@ package io.github.ratelimit.redis.connection;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -24,6 +20,7 @@ import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
@@ -39,48 +36,33 @@ class LastingSilenceIT {
 
 	private static final Duration BUDGET = Duration.ofMillis(100);
 
-	private static final Duration LONG = Duration.ofSeconds(60);
-
-	private static final int FOR_EVER = Integer.MAX_VALUE;
-
 	private final Events events = new Events();
 
 	private final AtomicBoolean breaks = new AtomicBoolean(true);
 
 	private final AtomicInteger tries = new AtomicInteger();
 
-	private static ServerSettings settings(Duration budget) {
-		return new ServerSettings("lasting", budget, 2, 100, Duration.ZERO);
+	private Server server(Duration budget, Duration lasting, ConnectionSource source) {
+		return new Server(new ServerSettings("lasting", budget, 2, 100, lasting), source, this.events);
 	}
 
 	private static void awaitKnown(Server server) {
 		TestCluster.await("It is known", () -> {
-			try {
-				Increment.of(server, "a", BUDGET);
-				return false;
-			}
-			catch (CallException ex) {
-				return ex.reason() == Reason.OUTAGE && !ex.isBrief();
-			}
+			CallException ex = catchThrowableOfType(CallException.class, Increment.submit(server, BUDGET, "a")::await);
+			return ex.reason() == Reason.OUTAGE && !ex.isBrief();
 		});
 	}
 
 	@Test
 	void serverIsGoneWhenConnectingLasts() throws IOException {
-		List<Socket> waiting = new ArrayList<>();
-		try (ServerSocket full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-				Server server = new Server(settings(BUDGET),
-						OwnConnections.to(new HostAndPort("127.0.0.1", full.getLocalPort()),
-								DefaultJedisClientConfig.builder().connectionTimeoutMillis(FOR_EVER).build()),
-						this.events)) {
-			FullBacklog.fill(full, waiting);
+		JedisClientConfig patient = DefaultJedisClientConfig.builder()
+			.connectionTimeoutMillis(Integer.MAX_VALUE)
+			.build();
+		try (FullBacklog full = new FullBacklog("127.0.0.1");
+				Server server = server(BUDGET, Duration.ZERO,
+						OwnConnections.to(new HostAndPort("127.0.0.1", full.port()), patient))) {
 			awaitKnown(server);
 			assertThat(this.events.all()).containsExactly("opened");
-		}
-		finally {
-			for (Socket socket : waiting) {
-				socket.close();
-			}
 		}
 	}
 
@@ -90,13 +72,13 @@ class LastingSilenceIT {
 		AtomicInteger borrowed = new AtomicInteger();
 		try (FaultyProxy proxy = new FaultyProxy(TestRedis.uri())) {
 			HostAndPort address = new HostAndPort("127.0.0.1", proxy.uri().getPort());
-			try (Server server = Connecting.trusting(settings(BUDGET), new BorrowedConnections(() -> {
+			try (Server server = server(BUDGET, Duration.ZERO, new BorrowedConnections(() -> {
 				if (borrowed.getAndIncrement() > 0) {
 					await(closed);
 				}
 				return new Connection(address, DefaultJedisClientConfig.builder().build());
-			}, List::of), this.events)) {
-				proxy.delay(LONG);
+			}, List::of))) {
+				proxy.delay(Increment.LONG);
 				awaitKnown(server);
 				closed.countDown();
 			}
@@ -119,47 +101,36 @@ class LastingSilenceIT {
 		}
 	}
 
-	/** The probes are answered all the time. */
+	/**
+	 * The probes are answered all the time, and so are questions about the server itself,
+	 * such as those about the slots of a cluster.
+	 */
 	@Test
-	void onlyAnAnswerEndsTheOutageOfBrokenConnections() {
+	void onlyAnAnsweredCallEndsTheOutageOfBrokenConnections() {
 		try (AnsweringServer proxy = new AnsweringServer("INCR", ":1\r\n", this::breakConnection);
-				Server server = new Server(settings(LONG), Connecting.source("127.0.0.1", proxy.uri().getPort()),
-						this.events)) {
-			assertThatExceptionOfType(JedisConnectionException.class).isThrownBy(() -> Increment.of(server, "a", LONG));
+				Server server = server(Increment.LONG, Duration.ZERO, Connecting.source(proxy.uri().getPort()))) {
+			assertThatExceptionOfType(JedisConnectionException.class).isThrownBy(() -> Increment.of(server, "a"));
 			long start = System.nanoTime();
-			Connecting.assertFails(Reason.SILENCE, () -> Increment.of(server, "a", LONG))
-				.matches((ex) -> !ex.isBrief());
+			Connecting.assertFails(Reason.SILENCE, () -> Increment.of(server, "a")).matches((ex) -> !ex.isBrief());
 			TestCluster.await("Some calls pass", () -> {
-				assertThatExceptionOfType(CallException.class).isThrownBy(() -> Increment.of(server, "a", LONG))
-					.matches((ex) -> !ex.isBrief());
+				assertThat(failure(server)).matches((ex) -> !ex.isBrief());
 				return this.tries.get() > 5;
 			});
 			long seconds = Duration.ofNanos(System.nanoTime() - start).toSeconds();
 			assertThat(this.tries.get()).isLessThan(10 + 2 * (int) seconds);
+			TestCluster.await("A question is answered", () -> isAnswered(server));
+			assertThat(failure(server)).matches((ex) -> !ex.isBrief());
 			assertThat(this.events.all()).containsExactly("opened");
 			this.breaks.set(false);
-			assertThat(Connecting.awaitAnswer(server)).isEqualTo(1);
+			Connecting.awaitAnswer(server, "a");
 			this.events.await("closed", 1);
 			assertThat(this.events.all()).containsExactly("opened", "closed");
 		}
 	}
 
-	/** Such as those about the slots of a cluster. */
-	@Test
-	void answersAboutTheServerItselfDoNotEndTheOutage() {
-		try (AnsweringServer proxy = new AnsweringServer("INCR", ":1\r\n", this::breakConnection);
-				Server server = new Server(settings(LONG), Connecting.source("127.0.0.1", proxy.uri().getPort()),
-						this.events)) {
-			assertThatExceptionOfType(JedisConnectionException.class).isThrownBy(() -> Increment.of(server, "a", LONG));
-			Connecting.assertFails(Reason.SILENCE, () -> Increment.of(server, "a", LONG));
-			TestCluster.await("A question is answered", () -> isAnswered(server));
-			assertThat(failure(server)).matches((ex) -> !ex.isBrief());
-			assertThat(this.events.all()).containsExactly("opened");
-		}
-	}
-
 	private static boolean isAnswered(Server server) {
-		Call question = CommandCall.question(new CommandArguments(Command.PING), 1, System.nanoTime() + LONG.toNanos());
+		Call question = CommandCall.question(new CommandArguments(Command.PING), 1,
+				System.nanoTime() + Increment.LONG.toNanos());
 		server.submit(question);
 		try {
 			question.await();
@@ -175,8 +146,7 @@ class LastingSilenceIT {
 	void onlyAnAnsweredCallEndsOutageOfSilentCalls() {
 		CountDownLatch ends = new CountDownLatch(1);
 		try (AnsweringServer proxy = new AnsweringServer("INCR", ":1\r\n", () -> await(ends));
-				Server server = new Server(new ServerSettings("lasting", BUDGET, 2, 100, BUDGET.multipliedBy(5)),
-						Connecting.source("127.0.0.1", proxy.uri().getPort()), this.events)) {
+				Server server = server(BUDGET, BUDGET.multipliedBy(5), Connecting.source(proxy.uri().getPort()))) {
 			TestCluster.await("It is known", () -> failure(server).getCause().getMessage().contains("at each call"));
 			int before = Collections.frequency(this.events.all(), "closed");
 			for (int i = 0; i < 20; i++) {
@@ -184,13 +154,13 @@ class LastingSilenceIT {
 			}
 			assertThat(this.events.all()).filteredOn("closed"::equals).hasSize(before);
 			ends.countDown();
-			assertThat(Connecting.awaitAnswer(server)).isEqualTo(1);
+			Connecting.awaitAnswer(server, "a");
 			this.events.await("closed", before + 1);
 		}
 	}
 
 	private static CallException failure(Server server) {
-		return catchThrowableOfType(CallException.class, () -> Increment.of(server, "a", LONG));
+		return catchThrowableOfType(CallException.class, () -> Increment.of(server, "a"));
 	}
 
 }

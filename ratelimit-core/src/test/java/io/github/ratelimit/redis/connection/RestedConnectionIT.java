@@ -1,13 +1,13 @@
 package io.github.ratelimit.redis.connection;
 
-import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
+import io.github.ratelimit.redis.OwnRedis;
 import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.JedisClients;
-import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,7 +21,6 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.params.ClientKillParams;
 import redis.clients.jedis.providers.PooledConnectionProvider;
-import redis.embedded.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -32,30 +31,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(120)
 class RestedConnectionIT {
 
-	private static final Duration LONG = Duration.ofSeconds(60);
-
 	/** A quarter of it is waited for each connection that was forgotten. */
 	private static final Duration BUDGET = Duration.ofSeconds(4);
 
+	private final OwnRedis redis = new OwnRedis();
+
+	private final FaultyProxy firewall = new FaultyProxy(this.redis.uri());
+
 	private final Events events = new Events();
 
-	@ParameterizedTest
-	@ValueSource(booleans = { false, true })
-	void callSucceedsWhenIdleConnectionWasClosed(boolean borrowed) {
-		int port = TestRedis.freePort();
-		RedisServer redis = TestRedis.startServer(port);
-		try (UnifiedJedis client = JedisClients.create("127.0.0.1", port);
-				Jedis admin = new Jedis("127.0.0.1", port);
-				Server server = borrowed ? rested(LONG, BorrowedConnections.of(client))
-						: rested(LONG, Connecting.source("127.0.0.1", port))) {
-			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
-			admin.clientKill(new ClientKillParams().type(ClientType.NORMAL).skipMe(ClientKillParams.SkipMe.YES));
-			assertThat(Increment.of(server, "a", LONG)).isEqualTo(2);
-			assertThat(this.events.all()).isEmpty();
-		}
-		finally {
-			TestRedis.stop(redis);
-		}
+	@AfterEach
+	void stop() {
+		this.firewall.close();
+		this.redis.close();
 	}
 
 	/**
@@ -66,51 +54,52 @@ class RestedConnectionIT {
 		return new Server(new ServerSettings("rested", budget, 1, 8192), source, this.events, 0);
 	}
 
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void callSucceedsWhenIdleConnectionWasClosed(boolean borrowed) {
+		try (Jedis admin = new Jedis("127.0.0.1", this.redis.port());
+				Server server = rested(Increment.LONG,
+						borrowed ? BorrowedConnections.of(this.redis.jedis()) : Connecting.source(this.redis.port()))) {
+			assertThat(Increment.of(server, "a")).isEqualTo(1);
+			admin.clientKill(new ClientKillParams().type(ClientType.NORMAL).skipMe(ClientKillParams.SkipMe.YES));
+			assertThat(Increment.of(server, "a")).isEqualTo(2);
+			assertThat(this.events.all()).isEmpty();
+		}
+	}
+
 	/** As a firewall or a load balancer does, which says nothing to either side. */
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void callSucceedsWhenIdleConnectionWasForgotten(boolean borrowed) {
-		int port = TestRedis.freePort();
-		RedisServer redis = TestRedis.startServer(port);
-		try (FaultyProxy firewall = new FaultyProxy(URI.create("redis://127.0.0.1:" + port));
-				UnifiedJedis client = JedisClients.create(firewall.uri());
-				Server server = rested(BUDGET, borrowed ? BorrowedConnections.of(client)
-						: Connecting.source("127.0.0.1", firewall.uri().getPort()))) {
+		try (UnifiedJedis client = JedisClients.create(this.firewall.uri());
+				Server server = rested(BUDGET,
+						borrowed ? BorrowedConnections.of(client) : Connecting.source(this.firewall.uri().getPort()))) {
 			for (int i = 1; i <= 3; i++) {
-				assertThat(Increment.of(server, "a", LONG)).isEqualTo(i);
-				firewall.forgetConnections();
+				assertThat(Increment.of(server, "a")).isEqualTo(i);
+				this.firewall.forgetConnections();
 			}
 			assertThat(this.events.all()).isEmpty();
-		}
-		finally {
-			TestRedis.stop(redis);
 		}
 	}
 
 	/** Each of them would be waited for. */
 	@Test
 	void callSucceedsWhenManyConnectionsOfPoolWereForgotten() {
-		int port = TestRedis.freePort();
-		RedisServer redis = TestRedis.startServer(port);
 		ConnectionPoolConfig settings = new ConnectionPoolConfig();
 		settings.setMaxTotal(50);
 		settings.setMaxIdle(50);
-		try (FaultyProxy firewall = new FaultyProxy(URI.create("redis://127.0.0.1:" + port));
-				PooledConnectionProvider connections = new PooledConnectionProvider(
-						new HostAndPort("127.0.0.1", firewall.uri().getPort()),
-						DefaultJedisClientConfig.builder().build(), settings);
+		try (PooledConnectionProvider connections = new PooledConnectionProvider(
+				new HostAndPort("127.0.0.1", this.firewall.uri().getPort()), DefaultJedisClientConfig.builder().build(),
+				settings);
 				UnifiedJedis client = JedisClients.create(connections);
 				Server server = rested(BUDGET, BorrowedConnections.of(client))) {
-			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
+			assertThat(Increment.of(server, "a")).isEqualTo(1);
 			List<Connection> many = Stream.generate(connections::getConnection).limit(50).toList();
 			many.forEach(Connection::close);
-			firewall.forgetConnections();
-			int before = firewall.connections();
-			assertThat(Increment.of(server, "a", LONG)).isEqualTo(2);
-			assertThat(firewall.connections()).isBetween(before + 1, before + 3);
-		}
-		finally {
-			TestRedis.stop(redis);
+			this.firewall.forgetConnections();
+			int before = this.firewall.connections();
+			assertThat(Increment.of(server, "a")).isEqualTo(2);
+			assertThat(this.firewall.connections()).isBetween(before + 1, before + 3);
 		}
 	}
 

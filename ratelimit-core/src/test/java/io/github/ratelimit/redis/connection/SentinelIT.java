@@ -5,8 +5,9 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.Set;
 
+import io.github.ratelimit.redis.OwnRedis;
+import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.test.FaultyProxy;
-import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.Replication;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
@@ -17,13 +18,10 @@ import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.JedisClientConfig;
-import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.embedded.RedisSentinel;
-import redis.embedded.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * A master, its replica, and a sentinel that makes the replica the master.
@@ -31,35 +29,25 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @Timeout(180)
 class SentinelIT {
 
-	private static final Duration LONG = Duration.ofSeconds(60);
-
 	private static final JedisClientConfig CONFIG = DefaultJedisClientConfig.builder().build();
 
-	private final int masterPort = TestRedis.freePort();
+	private final OwnRedis master = new OwnRedis();
 
-	private final int replicaPort = TestRedis.freePort();
+	private final OwnRedis replica = new OwnRedis("replicaof 127.0.0.1 " + this.master.port());
 
-	private final int sentinelPort = TestRedis.freePort();
+	private final HostAndPort address = new HostAndPort("127.0.0.1", TestRedis.freePort());
 
 	private final Events events = new Events();
-
-	private RedisServer master;
-
-	private RedisServer replica;
 
 	private RedisSentinel sentinel;
 
 	@BeforeEach
 	void start() throws IOException {
-		this.master = TestRedis.startServer(this.masterPort);
-		this.replica = TestRedis.startServer(this.replicaPort, "replicaof 127.0.0.1 " + this.masterPort);
-		try (UnifiedJedis jedis = JedisClients.create("127.0.0.1", this.masterPort)) {
-			Replication.await(() -> jedis.info("replication"));
-		}
+		Replication.await(() -> this.master.jedis().info("replication"));
 		this.sentinel = RedisSentinel.newRedisSentinel()
 			.bind("127.0.0.1")
-			.port(this.sentinelPort)
-			.setting("sentinel monitor main 127.0.0.1 %d 1".formatted(this.masterPort))
+			.port(this.address.getPort())
+			.setting("sentinel monitor main 127.0.0.1 %d 1".formatted(this.master.port()))
 			.setting("sentinel down-after-milliseconds main 500")
 			.setting("sentinel failover-timeout main 2000")
 			.build();
@@ -68,13 +56,12 @@ class SentinelIT {
 	@AfterEach
 	void stop() throws IOException {
 		this.sentinel.stop();
-		TestRedis.stop(this.replica);
-		TestRedis.stop(this.master);
+		this.replica.close();
+		this.master.close();
 	}
 
 	private Server connect() {
-		ConnectionSource source = OwnConnections.toMaster("main",
-				Set.of(new HostAndPort("127.0.0.1", this.sentinelPort)), CONFIG, CONFIG);
+		ConnectionSource source = OwnConnections.toMaster("main", Set.of(this.address), CONFIG, CONFIG);
 		return new Server(Connecting.settings("main", Duration.ofSeconds(2)), source, this.events);
 	}
 
@@ -82,24 +69,18 @@ class SentinelIT {
 	@Test
 	void callsGoToTheNewMasterAfterAFailover() throws IOException {
 		this.sentinel.start();
-		try (Server server = connect(); Jedis asked = new Jedis("127.0.0.1", this.sentinelPort)) {
-			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
-			long end = System.nanoTime() + LONG.toNanos();
+		try (Server server = connect(); Jedis asked = new Jedis(this.address)) {
+			assertThat(Increment.of(server, "a")).isEqualTo(1);
+			long end = System.nanoTime() + Increment.LONG.toNanos();
 			boolean begun = false;
-			while (port(asked) == this.masterPort) {
+			while (port(asked) == this.master.port()) {
 				assertThat(System.nanoTime()).isLessThan(end);
 				begun = begun || failover(asked);
 			}
-			try (Jedis present = new Jedis("127.0.0.1", this.replicaPort)) {
-				while (!"5".equals(present.get("b"))) {
-					assertThat(System.nanoTime()).isLessThan(end);
-					try {
-						Increment.of(server, "b", LONG);
-					}
-					catch (JedisException ex) {
-						// Not told yet, or cut off.
-					}
-				}
+			while (!"5".equals(this.replica.jedis().get("b"))) {
+				assertThat(System.nanoTime()).isLessThan(end);
+				// Not told yet, or cut off.
+				Connecting.tryIt(() -> Increment.submit(server, Increment.LONG, "b"));
 			}
 		}
 	}
@@ -123,8 +104,8 @@ class SentinelIT {
 	@Test
 	void callsSucceedWhenIdleConnectionsWereForgotten() throws IOException {
 		this.sentinel.start();
-		try (FaultyProxy toMaster = new FaultyProxy(URI.create("redis://127.0.0.1:" + this.masterPort));
-				FaultyProxy toSentinel = new FaultyProxy(URI.create("redis://127.0.0.1:" + this.sentinelPort));
+		try (FaultyProxy toMaster = new FaultyProxy(this.master.uri());
+				FaultyProxy toSentinel = new FaultyProxy(URI.create("redis://" + this.address));
 				Server server = new Server(new ServerSettings("main", Duration.ofSeconds(4), 1, 8192), OwnConnections
 					.toMaster("main", Set.of(new HostAndPort("127.0.0.1", toSentinel.uri().getPort())), CONFIG,
 							DefaultJedisClientConfig.builder()
@@ -132,7 +113,7 @@ class SentinelIT {
 								.build()),
 						this.events, 0)) {
 			for (int i = 1; i <= 3; i++) {
-				assertThat(Increment.of(server, "a", LONG)).isEqualTo(i);
+				assertThat(Increment.of(server, "a")).isEqualTo(i);
 				toMaster.forgetConnections();
 				toSentinel.forgetConnections();
 			}
@@ -143,10 +124,11 @@ class SentinelIT {
 	@Test
 	void callsFailUntilASentinelAnswers() throws IOException {
 		try (Server server = connect()) {
-			Connecting.assertNotSent(() -> Increment.of(server, "a", LONG)).withCauseInstanceOf(JedisException.class);
+			Connecting.assertFails(Reason.OUTAGE, () -> Increment.of(server, "a"))
+				.withCauseInstanceOf(JedisException.class);
 			this.sentinel.start();
 			this.events.await("closed", 1);
-			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
+			assertThat(Increment.of(server, "a")).isEqualTo(1);
 		}
 	}
 

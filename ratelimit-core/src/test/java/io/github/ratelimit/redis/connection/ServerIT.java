@@ -7,9 +7,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import java.util.stream.Stream;
 
 import io.github.ratelimit.redis.AnsweringServer;
 import io.github.ratelimit.redis.connection.CallException.Reason;
@@ -41,7 +41,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 @Timeout(120)
 class ServerIT {
 
-	private static final Duration LONG = Duration.ofSeconds(60);
+	private static final Duration LONG = Increment.LONG;
 
 	@TempDir
 	private Path folder;
@@ -74,38 +74,34 @@ class ServerIT {
 		int threads = 64;
 		int each = 200;
 		Set<Long> counts = ConcurrentHashMap.newKeySet();
-		Threads.run(threads, each, (thread, attempt) -> counts.add(Increment.of(this.server, this.key, LONG)));
+		Threads.run(threads, each, (thread, attempt) -> counts.add(Increment.of(this.server, this.key)));
 		assertThat(counts)
 			.containsExactlyInAnyOrderElementsOf(LongStream.rangeClosed(1, (long) threads * each).boxed().toList());
 		assertThat(this.events.all()).isEmpty();
 	}
 
-	@Test
-	void waitingCallsAreSentTogetherInOrder() {
-		Increment.ByScript codec = new Increment.ByScript(Increment.SCRIPT);
-		List<Increment> calls = IntStream.range(0, 1000).mapToObj((i) -> new Increment(codec, this.key, LONG)).toList();
-		try (Server one = Connecting.to(TestRedis.uri().getPort(), new ServerSettings("one", LONG, 1, 1000),
-				this.events)) {
+	private Server one(int maxWaiting) {
+		return Connecting.to(TestRedis.uri().getPort(), new ServerSettings("one", LONG, 1, maxWaiting), this.events);
+	}
+
+	private List<Increment> calls(int number, Codec codec, IntUnaryOperator work) {
+		return IntStream.range(0, number)
+			.mapToObj((i) -> new Increment(codec, 0, LONG, work.applyAsInt(i), this.key))
+			.toList();
+	}
+
+	/** Also where one call is more work than a batch may have. */
+	@ParameterizedTest
+	@CsvSource({ "1, 2, 128", "64, 128, 128", "65, 65, 65", "128, 128, 128", "1000, 1000, 1000" })
+	void waitingCallsAreSentInOrderAndOnlyAFewTogether(int work, int least, int most) {
+		Increment.ByScript codec = new Increment.ByScript("");
+		List<Increment> calls = calls(1000, codec, (i) -> work);
+		try (Server one = one(1000)) {
 			calls.forEach(one::submit);
 			assertThat(calls.stream().map(Call::await))
 				.containsExactlyElementsOf(LongStream.rangeClosed(1, 1000).<Object>boxed().toList());
 		}
-		assertThat(codec.sizes).hasSizeLessThan(1000).allSatisfy((size) -> assertThat(Math.abs(size)).isLessThan(129));
-	}
-
-	@ParameterizedTest
-	@CsvSource({ "64, 2", "65, 1", "128, 1", "1000, 1" })
-	void batchHasNoMoreWorkThanAllowed(int work, int most) {
-		Increment.ByScript codec = new Increment.ByScript(Increment.SCRIPT);
-		List<Increment> calls = IntStream.range(0, 200)
-			.mapToObj((i) -> new Increment(codec, 0, this.key, LONG, work))
-			.toList();
-		try (Server one = Connecting.to(TestRedis.uri().getPort(), new ServerSettings("one", LONG, 1, 1000),
-				this.events)) {
-			calls.forEach(one::submit);
-			calls.forEach(Call::await);
-		}
-		assertThat(codec.sizes.stream().mapToInt(Math::abs).max()).hasValue(most);
+		assertThat(codec.works.stream().mapToInt(Math::abs).max().orElseThrow()).isBetween(least, most);
 	}
 
 	/** One call is under way, and three may wait. */
@@ -117,14 +113,12 @@ class ServerIT {
 			asked.countDown();
 			await(answer);
 		}); Server one = Connecting.to(slow.uri().getPort(), new ServerSettings("one", LONG, 1, 3), this.events)) {
-			List<Increment> calls = Stream.generate(() -> new Increment(Increment.PLAIN, this.key, LONG))
-				.limit(6)
-				.toList();
+			List<Increment> calls = calls(6, Increment.PLAIN, (i) -> 1);
 			one.submit(calls.get(0));
 			await(asked);
 			calls.subList(1, 6).forEach(one::submit);
-			assertThat(calls.subList(4, 6)).allSatisfy((call) -> Connecting.assertNotSent(call::await)
-				.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.QUEUE_FULL)));
+			assertThat(calls.subList(4, 6))
+				.allSatisfy((call) -> Connecting.assertFails(Reason.QUEUE_FULL, call::await));
 			answer.countDown();
 			assertThat(calls.subList(0, 4).stream().map(Call::await)).containsOnly(1L);
 		}
@@ -133,14 +127,12 @@ class ServerIT {
 
 	@Test
 	void callsThatCannotBeTakenLeaveRoomForOthers() {
-		try (Server one = Connecting.to(TestRedis.uri().getPort(), new ServerSettings("one", LONG, 1, 3),
-				this.events)) {
+		try (Server one = one(3)) {
 			for (int i = 0; i < 4; i++) {
-				Call impossible = new Impossible();
-				one.submit(impossible);
+				one.submit(new Impossible());
 				TestCluster.await("It was taken", () -> !one.hasWaiting());
 			}
-			assertThat(Increment.of(one, this.key, LONG)).isEqualTo(1);
+			assertThat(Increment.of(one, this.key)).isEqualTo(1);
 		}
 		assertThat(this.events.all()).isEmpty();
 	}
@@ -148,18 +140,16 @@ class ServerIT {
 	/** Several lanes take calls at once, each of which looks what the next one is. */
 	@Test
 	void batchesOfManyLanesHaveNoMoreWorkThanAllowed() throws Exception {
-		Works codec = new Works();
+		Increment.ByScript codec = new Increment.ByScript("");
 		try (Server many = Connecting.to(TestRedis.uri().getPort(), new ServerSettings("many", LONG, 16, 100_000),
 				this.events)) {
 			Threads.run(32, 1, (thread, attempt) -> {
-				List<Increment> calls = IntStream.range(0, 1000)
-					.mapToObj((j) -> new Increment(codec, 0, this.key, LONG, ((thread + j) % 4 == 0) ? 100 : 1))
-					.toList();
+				List<Increment> calls = calls(1000, codec, (j) -> ((thread + j) % 4 == 0) ? 100 : 1);
 				calls.forEach(many::submit);
 				calls.forEach(Call::await);
 			});
 		}
-		assertThat(codec.most).isBetween(100, 128);
+		assertThat(codec.works.stream().mapToInt(Math::abs).max().orElseThrow()).isBetween(100, 128);
 	}
 
 	private static void await(CountDownLatch latch) {
@@ -178,7 +168,7 @@ class ServerIT {
 				Recording reads = new Recording()) {
 			reads.enable("jdk.SocketRead").withThreshold(Duration.ZERO);
 			reads.start();
-			Threads.run(8, 50, (thread, attempt) -> Increment.of(own, this.key, LONG));
+			Threads.run(8, 50, (thread, attempt) -> Increment.of(own, this.key));
 			reads.stop();
 			Path file = this.folder.resolve("reads.jfr");
 			reads.dump(file);
@@ -191,60 +181,56 @@ class ServerIT {
 
 	@Test
 	void sourceIsSentOnlyOfUnknownScripts() {
-		Increment.ByScript codec = new Increment.ByScript(Increment.SCRIPT + " -- " + this.key);
+		Increment.ByScript codec = new Increment.ByScript("-- " + this.key + "\n");
 		for (int i = 1; i <= 3; i++) {
-			Increment call = new Increment(codec, this.key, LONG);
-			this.server.submit(call);
-			assertThat(call.await()).isEqualTo((long) i);
+			assertThat(Increment.submit(this.server, codec, this.key).number()).isEqualTo(i);
 		}
-		assertThat(codec.sizes).containsExactly(1, -1, 1, 1);
+		assertThat(codec.works).containsExactly(1, -1, 1, 1);
 	}
 
 	@Test
 	void callFailsWhenScriptIsUnknownEvenWithItsSource() {
-		Increment.ByScript codec = new Increment.ByScript("return {err = 'NOSCRIPT never'} -- " + this.key);
-		Increment call = new Increment(codec, this.key, LONG);
-		this.server.submit(call);
-		assertThatExceptionOfType(JedisNoScriptException.class).isThrownBy(call::await);
-		assertThat(codec.sizes).containsExactly(1, -1);
+		Increment.ByScript codec = new Increment.ByScript(
+				"if #KEYS > 0 then return {err = 'NOSCRIPT never " + this.key + "'} end");
+		assertThatExceptionOfType(JedisNoScriptException.class)
+			.isThrownBy(Increment.submit(this.server, codec, this.key)::await);
+		assertThat(codec.works).containsExactly(1, -1);
 	}
 
 	@Test
 	void errorOfOneCallDoesNotAffectOthers() {
 		TestRedis.client().set(this.key, "text");
-		Increment wrong = new Increment(Increment.PLAIN, this.key, LONG);
-		Increment right = new Increment(Increment.PLAIN, this.key + ":other", LONG);
-		this.server.submit(wrong);
-		this.server.submit(right);
+		Increment wrong = Increment.submit(this.server, LONG, this.key);
+		Increment right = Increment.submit(this.server, LONG, this.key + ":other");
 		assertThatExceptionOfType(JedisDataException.class).isThrownBy(wrong::await);
-		assertThat(right.await()).isEqualTo(1L);
+		assertThat(right.number()).isEqualTo(1);
 		assertThat(this.events.all()).isEmpty();
 	}
 
 	@Test
 	void failureOfOneCodecDoesNotAffectOthers() {
-		Increment unmade = new Increment(new Failing(true), this.key, LONG);
-		Increment undelivered = new Increment(new Failing(false), this.key, LONG);
-		List.of(unmade, undelivered).forEach(this.server::submit);
-		assertThat(Increment.of(this.server, this.key + ":other", LONG)).isEqualTo(1);
-		assertThatExceptionOfType(JedisException.class).isThrownBy(unmade::await)
-			.withCauseInstanceOf(IllegalStateException.class);
-		assertThatExceptionOfType(JedisException.class).isThrownBy(undelivered::await)
-			.withCauseInstanceOf(IllegalStateException.class);
+		Increment unmade = Increment.submit(this.server, new Failing(true), this.key);
+		Increment undelivered = Increment.submit(this.server, new Failing(false), this.key);
+		assertThat(Increment.of(this.server, this.key + ":other")).isEqualTo(1);
+		assertThat(List.of(unmade, undelivered))
+			.allSatisfy((call) -> assertThatExceptionOfType(JedisException.class).isThrownBy(call::await)
+				.withCauseInstanceOf(IllegalStateException.class));
 	}
 
 	@Test
 	void commandsOfOneCodecAreNotInterleavedWithOthers() throws Exception {
 		List<Thread> others = IntStream.range(0, 8).mapToObj((i) -> new Thread(() -> {
 			for (int j = 0; j < 100; j++) {
-				Increment.of(this.server, this.key + ":other", LONG);
+				Increment.of(this.server, this.key + ":other");
 			}
 		})).toList();
 		others.forEach(Thread::start);
+		CommandArguments increment = new CommandArguments(Command.INCR).add(this.key);
 		for (int i = 1; i <= 100; i++) {
-			Increment call = new Increment(new Transaction(this.key), this.key, LONG);
-			this.server.submit(call);
-			assertThat(call.await()).isEqualTo(List.of(2L * i - 1, 2L * i));
+			CommandCall twice = new CommandCall((source) -> List.of(new CommandArguments(Command.MULTI), increment,
+					increment, new CommandArguments(Command.EXEC)), 1, 0, System.nanoTime() + LONG.toNanos());
+			this.server.submit(twice);
+			assertThat(twice.await()).isEqualTo(List.of(2L * i - 1, 2L * i));
 		}
 		for (Thread other : others) {
 			other.join();
@@ -253,27 +239,24 @@ class ServerIT {
 
 	@Test
 	void callIsNotSentAfterItsDeadline() {
-		Increment call = new Increment(Increment.PLAIN, this.key, Duration.ZERO);
-		this.server.submit(call);
-		Connecting.assertNotSent(call::await).satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.TOO_LATE));
-		assertThat(Increment.of(this.server, this.key, LONG)).isEqualTo(1);
+		Connecting.assertFails(Reason.TOO_LATE, Increment.submit(this.server, Duration.ZERO, this.key)::await);
+		assertThat(Increment.of(this.server, this.key)).isEqualTo(1);
 	}
 
 	/** What it gives back would be lost otherwise. */
 	@Test
 	void interruptedThreadGetsItsAnswerAndStaysInterrupted() {
 		Thread.currentThread().interrupt();
-		long count = Increment.of(this.server, this.key, LONG);
+		long count = Increment.of(this.server, this.key);
 		assertThat(Thread.interrupted()).isTrue();
 		assertThat(count).isEqualTo(1);
 	}
 
 	@Test
 	void callsFailWhenTheServerIsClosed() {
-		Increment.of(this.server, this.key, LONG);
+		Increment.of(this.server, this.key);
 		this.server.close();
-		Connecting.assertNotSent(() -> Increment.of(this.server, this.key, LONG))
-			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.OUTAGE));
+		Connecting.assertFails(Reason.OUTAGE, () -> Increment.of(this.server, this.key));
 	}
 
 	/** Nobody knows its work. */
@@ -286,24 +269,6 @@ class ServerIT {
 		@Override
 		public int work() {
 			throw new OutOfMemoryError("of a test");
-		}
-
-	}
-
-	/** Notes the work of the largest batch. */
-	private static final class Works implements Codec {
-
-		private int most;
-
-		@Override
-		public synchronized List<CommandArguments> commands(List<Call> calls, boolean source) {
-			this.most = Math.max(this.most, calls.stream().mapToInt(Call::work).sum());
-			return Increment.PLAIN.commands(calls, source);
-		}
-
-		@Override
-		public void deliver(List<Call> calls, List<Object> replies) {
-			Increment.PLAIN.deliver(calls, replies);
 		}
 
 	}
@@ -321,22 +286,6 @@ class ServerIT {
 		@Override
 		public void deliver(List<Call> calls, List<Object> replies) {
 			throw new IllegalStateException("late");
-		}
-
-	}
-
-	/** Counts twice. */
-	private record Transaction(String key) implements Codec {
-
-		@Override
-		public List<CommandArguments> commands(List<Call> calls, boolean source) {
-			return List.of(new CommandArguments(Command.MULTI), new CommandArguments(Command.INCR).add(this.key),
-					new CommandArguments(Command.INCR).add(this.key), new CommandArguments(Command.EXEC));
-		}
-
-		@Override
-		public void deliver(List<Call> calls, List<Object> replies) {
-			calls.get(0).complete(replies.get(3));
 		}
 
 	}

@@ -1,15 +1,14 @@
 package io.github.ratelimit.redis.connection;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.LongStream;
+
+import io.github.ratelimit.test.Threads;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -27,9 +26,9 @@ final class Waiting {
 
 	private final int callers;
 
-	private final List<Long> waited = new ArrayList<>();
+	private final Queue<Long> waited = new ConcurrentLinkedQueue<>();
 
-	private final List<Long> slept = new ArrayList<>();
+	private final Queue<Long> slept = new ConcurrentLinkedQueue<>();
 
 	private final Queue<Object> outcomes = new ConcurrentLinkedQueue<>();
 
@@ -45,26 +44,15 @@ final class Waiting {
 	/** Calls a server with all callers at once. */
 	void waitFor(Server server) {
 		CountDownLatch ready = new CountDownLatch(2 * this.callers);
-		long[] waited = new long[this.callers];
-		long[] slept = new long[this.callers];
-		List<Thread> threads = new ArrayList<>();
-		for (int i = 0; i < this.callers; i++) {
-			int own = i;
-			threads.add(new Thread(() -> waited[own] = measure(ready, () -> call(server))));
-			threads.add(new Thread(() -> slept[own] = measure(ready, Waiting::sleep)));
-		}
-		threads.forEach(Thread::start);
 		try {
-			for (Thread thread : threads) {
-				thread.join();
-			}
+			Threads.run(2 * this.callers, 1, (thread, attempt) -> {
+				boolean calls = thread < this.callers;
+				(calls ? this.waited : this.slept).add(measure(ready, calls ? () -> call(server) : Waiting::sleep));
+			});
 		}
-		catch (InterruptedException ex) {
+		catch (Exception ex) {
 			throw new IllegalStateException(ex);
 		}
-		assertThat(waited).as("every caller has waited").doesNotContain(0);
-		LongStream.of(waited).forEach(this.waited::add);
-		LongStream.of(slept).forEach(this.slept::add);
 	}
 
 	private static long measure(CountDownLatch ready, Runnable task) {
@@ -82,7 +70,7 @@ final class Waiting {
 
 	private void call(Server server) {
 		try {
-			this.outcomes.add(Increment.of(server, "a", BUDGET));
+			this.outcomes.add(Increment.submit(server, BUDGET, "a").number());
 		}
 		catch (CallException ex) {
 			this.outcomes.add(ex.reason());
@@ -112,7 +100,7 @@ final class Waiting {
 		}
 	}
 
-	private static Duration percentile(List<Long> times, int percent) {
+	private static Duration percentile(Collection<Long> times, int percent) {
 		long[] sorted = times.stream().mapToLong(Long::longValue).sorted().toArray();
 		return Duration.ofNanos(sorted[Math.min(sorted.length - 1, sorted.length * percent / 100)]);
 	}
@@ -123,7 +111,7 @@ final class Waiting {
 				describe(this.waited), describe(this.slept));
 	}
 
-	private static String describe(List<Long> times) {
+	private static String describe(Collection<Long> times) {
 		return Arrays.stream(new int[] { 50, 99, 100 })
 			.mapToObj((percent) -> (percent < 100 ? "p" + percent : "max") + " " + percentile(times, percent).toMillis()
 					+ " ms")

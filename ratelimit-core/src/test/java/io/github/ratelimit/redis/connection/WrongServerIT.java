@@ -2,16 +2,18 @@ package io.github.ratelimit.redis.connection;
 
 import java.net.URI;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.redis.AnsweringServer;
+import io.github.ratelimit.redis.OwnRedis;
 import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,15 +22,13 @@ import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.Jedis;
-import redis.clients.jedis.Protocol;
+import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
-import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.params.ClientKillParams;
 import redis.clients.jedis.providers.PooledConnectionProvider;
 import redis.clients.jedis.HostAndPort;
-import redis.embedded.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -40,67 +40,32 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @Timeout(120)
 class WrongServerIT {
 
-	private static final Duration LONG = Duration.ofSeconds(60);
+	private final OwnRedis former = new OwnRedis();
 
-	private final int formerPort = TestRedis.freePort();
+	private final OwnRedis present = new OwnRedis();
 
-	private final int presentPort = TestRedis.freePort();
+	private final FaultyProxy name = new FaultyProxy(this.former.uri());
+
+	private final HostAndPort address = new HostAndPort("127.0.0.1", this.name.uri().getPort());
 
 	private final Events events = new Events();
-
-	private RedisServer former;
-
-	private RedisServer present;
-
-	private FaultyProxy name;
-
-	@BeforeEach
-	void start() {
-		this.former = TestRedis.startServer(this.formerPort);
-		this.present = TestRedis.startServer(this.presentPort);
-		this.name = new FaultyProxy(uri(this.formerPort));
-	}
 
 	@AfterEach
 	void stop() {
 		this.name.close();
-		TestRedis.stop(this.former);
-		TestRedis.stop(this.present);
-	}
-
-	private static URI uri(int port) {
-		return URI.create("redis://127.0.0.1:" + port);
+		this.former.close();
+		this.present.close();
 	}
 
 	private Server own() {
-		return Connecting.to(this.name.uri().getPort(), LONG, this.events);
+		return Connecting.to(this.address.getPort(), Increment.LONG, this.events);
 	}
 
 	/** Makes the former server refuse to write; the name leads to the other. */
 	private void demote() {
-		try (Jedis admin = new Jedis("127.0.0.1", this.formerPort)) {
-			admin.replicaof("127.0.0.1", this.presentPort);
-		}
-		this.name.leadTo(uri(this.presentPort));
-	}
-
-	/** The call that was refused is not sent again. */
-	@ParameterizedTest
-	@ValueSource(strings = { "plain", "script" })
-	void newConnectionIsMadeWhenServerBecomesReadOnly(String kind) {
-		try (Server server = own(); Jedis other = new Jedis("127.0.0.1", this.presentPort)) {
-			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
-			demote();
-			Increment refused = new Increment(
-					kind.equals("script") ? new Increment.ByScript(Increment.SCRIPT) : Increment.PLAIN, "b", LONG);
-			server.submit(refused);
-			assertThatExceptionOfType(JedisException.class).isThrownBy(refused::await)
-				.satisfies((ex) -> assertThat(ErrorText.isOfWrongServer(ex)).isTrue());
-			awaitDeparture(server);
-			assertThat(Increment.of(server, "b", LONG)).isEqualTo(1);
-			assertThat(other.get("b")).isEqualTo("1");
-			assertThat(this.events.all()).isEmpty();
-		}
+		this.former.jedis()
+			.executeCommand(new CommandArguments(Command.REPLICAOF).addObjects("127.0.0.1", this.present.port()));
+		this.name.leadTo(this.present.uri());
 	}
 
 	/** The caller is told before the thread that reads goes on. */
@@ -108,49 +73,54 @@ class WrongServerIT {
 		TestCluster.await("The connections are given up", () -> server.departures() == 1);
 	}
 
-	/** Each lane has a connection of its own, but one error is enough for all. */
-	@Test
-	void otherLanesLeaveTheServerWithTheFirstError() {
+	/**
+	 * Each lane has a connection of its own, but one error is enough for all. The call
+	 * that was refused is not sent again.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void newConnectionsAreMadeWhenServerBecomesReadOnly(boolean script) {
 		try (Server server = own()) {
 			awaitAllLanes(server, () -> this.name.connections() == 2);
 			demote();
-			assertThatExceptionOfType(JedisDataException.class).isThrownBy(() -> Increment.of(server, "b", LONG));
+			Increment refused = Increment.submit(server, script ? new Increment.ByScript("") : Increment.PLAIN, "b");
+			assertThatExceptionOfType(JedisDataException.class).isThrownBy(refused::await)
+				.satisfies((ex) -> assertThat(ErrorText.isOfWrongServer(ex)).isTrue());
 			awaitDeparture(server);
 			for (int i = 1; i <= 100; i++) {
-				assertThat(Increment.of(server, "b", LONG)).isEqualTo(i);
+				assertThat(Increment.of(server, "b")).isEqualTo(i);
 			}
+			assertThat(this.present.jedis().get("b")).isEqualTo("100");
+			assertThat(this.events.all()).isEmpty();
 		}
 	}
 
 	private static void awaitAllLanes(Server server, BooleanSupplier connected) {
 		TestCluster.await("All lanes are connected", () -> {
-			Call first = question(Protocol.Command.PING);
-			Call second = question(Protocol.Command.PING);
-			server.submit(first);
-			server.submit(second);
-			first.await();
-			second.await();
+			List<Call> pings = Stream.generate(() -> ask(server, Command.PING)).limit(2).toList();
+			pings.forEach(Call::await);
 			return connected.getAsBoolean();
 		});
 	}
 
-	private static Call question(Protocol.Command command, Object... arguments) {
-		return CommandCall.question(new CommandArguments(command).addObjects(arguments), 1,
-				System.nanoTime() + LONG.toNanos());
+	private static Call ask(Server server, Command command, Object... arguments) {
+		Call question = CommandCall.question(new CommandArguments(command).addObjects(arguments), 1,
+				System.nanoTime() + Increment.LONG.toNanos());
+		server.submit(question);
+		return question;
 	}
 
 	/** Otherwise a caller learns only that its connection broke. */
 	@Test
 	void refusedLoginIsToldThoughAnotherLaneIsConnected() {
-		ConnectionSource source = OwnConnections.to(new HostAndPort("127.0.0.1", this.name.uri().getPort()),
+		ConnectionSource source = OwnConnections.to(this.address,
 				DefaultJedisClientConfig.builder().password("old").build());
-		try (Jedis admin = new Jedis("127.0.0.1", this.formerPort);
-				Server server = Connecting.trusting(Connecting.settings("test", LONG), source, this.events)) {
+		try (Jedis admin = new Jedis("127.0.0.1", this.former.port());
+				Server server = Connecting.trusting(Connecting.settings("test", Increment.LONG), source, this.events)) {
 			admin.configSet("requirepass", "old");
 			admin.auth("old");
 			awaitAllLanes(server, () -> this.name.connections() == 2);
-			Call waiting = question(Protocol.Command.BLPOP, "list", 0);
-			server.submit(waiting);
+			Call waiting = ask(server, Command.BLPOP, "list", 0);
 			TestCluster.await("A lane waits", () -> admin.clientList().contains("cmd=blpop"));
 			admin.configSet("requirepass", "new");
 			admin.clientList()
@@ -158,7 +128,7 @@ class WrongServerIT {
 				.filter((client) -> !client.contains("cmd=blpop") && !client.contains("cmd=client|list"))
 				.forEach((client) -> admin
 					.clientKill(new ClientKillParams().id(client.substring("id=".length(), client.indexOf(' ')))));
-			assertThatExceptionOfType(JedisConnectionException.class).isThrownBy(() -> Increment.of(server, "a", LONG))
+			assertThatExceptionOfType(JedisConnectionException.class).isThrownBy(() -> Increment.of(server, "a"))
 				.withStackTraceContaining("WRONGPASS");
 			admin.rpush("list", "end");
 			waiting.await();
@@ -168,11 +138,12 @@ class WrongServerIT {
 	/** It is idle, so that its thread has not seen that it is broken. */
 	@Test
 	void refusedConnectionIsAnOutageThoughAnotherLaneSeemsConnected() {
-		try (Jedis admin = new Jedis("127.0.0.1", this.formerPort);
-				Server server = Connecting.to(this.formerPort, LONG, this.events)) {
-			awaitAllLanes(server, () -> admin.clientList().lines().count() == 3);
-			TestRedis.stop(this.former);
-			assertThatExceptionOfType(CallException.class).isThrownBy(() -> Increment.of(server, "a", LONG))
+		try (Jedis admin = new Jedis("127.0.0.1", this.former.port());
+				Server server = Connecting.to(this.former.port(), Increment.LONG, this.events)) {
+			long before = admin.clientList().lines().count();
+			awaitAllLanes(server, () -> admin.clientList().lines().count() == before + 2);
+			this.former.stop();
+			assertThatExceptionOfType(CallException.class).isThrownBy(() -> Increment.of(server, "a"))
 				.returns(false, CallException::isBrief);
 			assertThat(this.events.all()).containsExactly("opened");
 		}
@@ -181,31 +152,28 @@ class WrongServerIT {
 	@Test
 	void wrongReplyIsToldThoughConnectingAgainFails() {
 		try (AnsweringServer redis = new AnsweringServer("INCR", "$2147483647\r\n",
-				() -> this.name.leadTo(uri(TestRedis.freePort()))); Server server = own()) {
+				() -> this.name.leadTo(URI.create("redis://127.0.0.1:" + TestRedis.freePort())));
+				Server server = own()) {
 			this.name.leadTo(redis.uri());
 			awaitAllLanes(server, () -> this.name.connections() == 2);
-			assertThatExceptionOfType(WrongReplyException.class).isThrownBy(() -> Increment.of(server, "a", LONG));
+			assertThatExceptionOfType(WrongReplyException.class).isThrownBy(() -> Increment.of(server, "a"));
 		}
 	}
 
 	/** A thread may look at its connection before, and take its calls after that. */
 	@Test
 	void callsTakenAfterADepartureGoToTheNewServer() {
-		AtomicReference<Runnable> lookup = new AtomicReference<>(() -> {
-		});
-		HostAndPort address = new HostAndPort("127.0.0.1", this.name.uri().getPort());
+		AtomicReference<Runnable> lookup = new AtomicReference<>(Connecting.NOTHING);
 		OwnConnections source = new OwnConnections((patience) -> {
-			lookup.getAndSet(() -> {
-			}).run();
-			return address;
-		}, () -> {
-		}, DefaultJedisClientConfig.builder().build());
-		ServerSettings settings = new ServerSettings("taken", LONG, 1, 100);
+			lookup.getAndSet(Connecting.NOTHING).run();
+			return this.address;
+		}, Connecting.NOTHING, DefaultJedisClientConfig.builder().build());
+		ServerSettings settings = new ServerSettings("taken", Increment.LONG, 1, 100);
 		try (Server server = Connecting.trusting(settings, source, this.events)) {
-			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
+			assertThat(Increment.of(server, "a")).isEqualTo(1);
 			demote();
 			lookup.set(server::leave);
-			assertThat(Increment.of(server, "b", LONG)).isEqualTo(1);
+			assertThat(Increment.of(server, "b")).isEqualTo(1);
 			assertThat(server.departures()).isEqualTo(1);
 		}
 	}
@@ -213,13 +181,14 @@ class WrongServerIT {
 	/** Nobody gains from connecting for each call. */
 	@Test
 	void wrongServerIsConnectedAtMostOnceASecond() {
-		try (Server server = own(); Jedis admin = new Jedis("127.0.0.1", this.formerPort)) {
-			Increment.of(server, "a", LONG);
-			admin.replicaof("127.0.0.1", this.presentPort);
+		try (Server server = own()) {
+			Increment.of(server, "a");
+			demote();
+			this.name.leadTo(this.former.uri());
 			long start = System.nanoTime();
 			int before = this.name.connections();
 			for (int i = 0; i < 100; i++) {
-				assertThatExceptionOfType(JedisDataException.class).isThrownBy(() -> Increment.of(server, "b", LONG));
+				assertThatExceptionOfType(JedisDataException.class).isThrownBy(() -> Increment.of(server, "b"));
 			}
 			long seconds = Duration.ofNanos(System.nanoTime() - start).toSeconds();
 			int departures = (int) (seconds + 1);
@@ -232,11 +201,12 @@ class WrongServerIT {
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void loadingServerIsLeftOnlyWhenThatLasts(boolean lasts) {
-		ServerSettings settings = new ServerSettings("loading", LONG, 1, 100, lasts ? Duration.ZERO : LONG);
-		try (AnsweringServer loading = new AnsweringServer("INCR", "-LOADING Redis is loading\r\n", () -> {
-		}); Server server = Connecting.to(loading.uri().getPort(), settings, this.events)) {
+		ServerSettings settings = new ServerSettings("loading", Increment.LONG, 1, 100,
+				lasts ? Duration.ZERO : Increment.LONG);
+		try (AnsweringServer loading = new AnsweringServer("INCR", "-LOADING Redis is loading\r\n", Connecting.NOTHING);
+				Server server = Connecting.to(loading.uri().getPort(), settings, this.events)) {
 			for (int i = 0; i < 10; i++) {
-				assertThatExceptionOfType(JedisDataException.class).isThrownBy(() -> Increment.of(server, "a", LONG));
+				assertThatExceptionOfType(JedisDataException.class).isThrownBy(() -> Increment.of(server, "a"));
 			}
 			// Also the thread that reads, which goes on when the caller is told.
 			server.disconnect();
@@ -247,24 +217,18 @@ class WrongServerIT {
 	/** The pool has many connections to the former server. */
 	@Test
 	void borrowedConnectionsAreReplacedWhenServerBecomesReadOnly() {
-		try (PooledConnectionProvider connections = new PooledConnectionProvider(
-				new HostAndPort("127.0.0.1", this.name.uri().getPort()));
+		try (PooledConnectionProvider connections = new PooledConnectionProvider(this.address);
 				UnifiedJedis client = JedisClients.create(connections);
-				Server server = new Server(Connecting.settings("borrowed", LONG), BorrowedConnections.of(client),
-						this.events)) {
-			Connection[] idle = new Connection[8];
-			for (int i = 0; i < idle.length; i++) {
-				idle[i] = connections.getConnection();
-			}
-			for (Connection connection : idle) {
-				connection.close();
-			}
-			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
+				Server server = new Server(Connecting.settings("borrowed", Increment.LONG),
+						BorrowedConnections.of(client), this.events)) {
+			List<Connection> idle = Stream.generate(connections::getConnection).limit(8).toList();
+			idle.forEach(Connection::close);
+			assertThat(Increment.of(server, "a")).isEqualTo(1);
 			demote();
-			assertThatExceptionOfType(JedisDataException.class).isThrownBy(() -> Increment.of(server, "b", LONG));
+			assertThatExceptionOfType(JedisDataException.class).isThrownBy(() -> Increment.of(server, "b"));
 			awaitDeparture(server);
 			for (int i = 1; i <= 10; i++) {
-				assertThat(Increment.of(server, "b", LONG)).isEqualTo(i);
+				assertThat(Increment.of(server, "b")).isEqualTo(i);
 			}
 			assertThat(this.events.all()).isEmpty();
 		}

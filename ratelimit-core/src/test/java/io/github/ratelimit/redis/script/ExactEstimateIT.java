@@ -16,9 +16,8 @@ import io.github.ratelimit.algorithm.ExactEstimate;
 import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
 import io.github.ratelimit.memory.MemoryRateLimiter;
-import io.github.ratelimit.redis.connection.OneConnection;
+import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.test.TestRedis;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -39,16 +38,10 @@ class ExactEstimateIT {
 
 	private Instant now = Instant.EPOCH;
 
-	private final OneConnection servers = new OneConnection(TestRedis.uri());
-
-	private final RateLimiter redis = new ScriptRateLimiter(this.servers, TestRedis.newKeyPrefix(), () -> this.now);
+	private final RateLimiter redis = RedisRateLimiter.of(TestRedis.connections(), TestRedis.newKeyPrefix())
+		.withClock(() -> this.now);
 
 	private final RateLimiter memory = new MemoryRateLimiter(() -> this.now);
-
-	@AfterEach
-	void close() {
-		this.servers.close();
-	}
 
 	@ParameterizedTest
 	@CsvSource({ "1, NONE", "1, DOWN", "0.7, NONE", "0.125, UP", "0.999999, NONE", "0.000001, DOWN" })

@@ -23,7 +23,7 @@ import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
 import io.github.ratelimit.memory.MemoryRateLimiter;
-import io.github.ratelimit.redis.connection.OneConnection;
+import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -64,29 +64,28 @@ class RandomRequestsIT {
 		ManualClock clock = new ManualClock("2026-03-01T12:00:00Z");
 		Map<Identifier, Instant> used = new HashMap<>();
 		MemoryRateLimiter memory = new MemoryRateLimiter(clock);
-		try (OneConnection servers = new OneConnection(TestRedis.uri())) {
-			ScriptRateLimiter redis = new ScriptRateLimiter(servers, TestRedis.newKeyPrefix(), clock);
-			for (int i = 0; i < REQUESTS; i++) {
-				Policy present = (random.nextInt(50) == 0) ? other : policy;
-				long cost = (random.nextInt(3) > 0) ? 1 : random.nextLong(1 + largestQuota(present) / 50);
-				List<Identifier> identifiers = (random.nextInt(8) > 0) ? IDENTIFIERS.subList(0, 1) : IDENTIFIERS;
-				RateLimitRequest request = new RateLimitRequest(List.of(new Charge(present, identifiers, cost)),
-						(random.nextInt(3) == 0) ? "request " + i : "");
-				int operation = random.nextInt(40);
-				assertThat(ask(redis, operation, request)).as("step %d: %d of %s", i, operation, request)
-					.isEqualTo(ask(memory, operation, request));
-				if (i % 500 == 0 && algorithm.keepsEntries()) {
-					assertThat(redis.entries(policy, Identifier.GLOBAL))
-						.isEqualTo(memory.entries(policy, Identifier.GLOBAL).stream().limit(1000).toList());
-				}
-				identifiers.forEach((identifier) -> used.merge(identifier, clock.instant(),
-						(one, two) -> one.isAfter(two) ? one : two));
-				long pause = pause(policy, random, i);
-				if (pause < 0) {
-					forgetIdle(policy, used, clock.instant(), List.of(memory, redis));
-				}
-				clock.advance(Duration.of(pause, ChronoUnit.MICROS));
+		RedisRateLimiter redis = RedisRateLimiter.of(TestRedis.connections(), TestRedis.newKeyPrefix())
+			.withClock(clock);
+		for (int i = 0; i < REQUESTS; i++) {
+			Policy present = (random.nextInt(50) == 0) ? other : policy;
+			long cost = (random.nextInt(3) > 0) ? 1 : random.nextLong(1 + largestQuota(present) / 50);
+			List<Identifier> identifiers = (random.nextInt(8) > 0) ? IDENTIFIERS.subList(0, 1) : IDENTIFIERS;
+			RateLimitRequest request = new RateLimitRequest(List.of(new Charge(present, identifiers, cost)),
+					(random.nextInt(3) == 0) ? "request " + i : "");
+			int operation = random.nextInt(40);
+			assertThat(ask(redis, operation, request)).as("step %d: %d of %s", i, operation, request)
+				.isEqualTo(ask(memory, operation, request));
+			if (i % 500 == 0 && algorithm.keepsEntries()) {
+				assertThat(redis.entries(policy, Identifier.GLOBAL))
+					.isEqualTo(memory.entries(policy, Identifier.GLOBAL).stream().limit(1000).toList());
 			}
+			identifiers.forEach((identifier) -> used.merge(identifier, clock.instant(),
+					(one, two) -> one.isAfter(two) ? one : two));
+			long pause = pause(policy, random, i);
+			if (pause < 0) {
+				forgetIdle(policy, used, clock.instant(), List.of(memory, redis));
+			}
+			clock.advance(Duration.of(pause, ChronoUnit.MICROS));
 		}
 	}
 

@@ -21,7 +21,6 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.Tuple;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -36,7 +35,7 @@ class RedisKeysTests {
 
 	private static final String ENCODED_VALUE = "[A-Za-z0-9._@+/%:-]{0,64}|~[A-Za-z0-9_-]{43}";
 
-	private final Keys keys = new Keys("ratelimit");
+	private final KeyNames keys = new KeyNames("ratelimit");
 
 	private final Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("3/s"), Limit.parse("5/15m"));
 
@@ -49,7 +48,7 @@ class RedisKeysTests {
 				"\udc00", "\ud83d\ude00", "\ude00\ud83d", "é", "e\u0301", "\u202e", "x".repeat(64), "x".repeat(65),
 				longText + "a", longText + "b", "\u0000".repeat(21), "\u0000".repeat(22), "\u2603".repeat(10),
 				"\u2603".repeat(11)));
-		Keys keys = new Keys("p");
+		KeyNames keys = new KeyNames("p");
 		Policy policy = Policy.of("x", new FixedWindow(), Limit.parse("1/s"));
 		for (String text : List.copyOf(texts)) {
 			// What stands in the Redis key for this text, as a text of its own.
@@ -149,14 +148,15 @@ class RedisKeysTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "ratelimit", "a", "my-app:rate_limit.v2", "A09" })
 	void prefixStandsInFront(String prefix) {
-		assertThat(new Keys(prefix).key(Identifier.GLOBAL, this.policy)).isEqualTo(prefix + ":{global:}:api:fw-s-15m");
+		assertThat(new KeyNames(prefix).key(Identifier.GLOBAL, this.policy))
+			.isEqualTo(prefix + ":{global:}:api:fw-s-15m");
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", " ", "a b", "{x}", "a}", "é", "a\n",
 			"12345678901234567890123456789012345678901234567890123456789012345" })
 	void prefixThatCouldBreakAKeyIsRefused(String prefix) {
-		assertThatIllegalArgumentException().isThrownBy(() -> new Keys(prefix))
+		assertThatIllegalArgumentException().isThrownBy(() -> new KeyNames(prefix))
 			.withMessage("Invalid key prefix (" + prefix + "): must be 1 to 64 of the characters A-Z a-z 0-9 . _ : -");
 	}
 
@@ -175,37 +175,6 @@ class RedisKeysTests {
 
 	private static String text(byte[] key) {
 		return new String(key, StandardCharsets.ISO_8859_1);
-	}
-
-	/** Redis keys as text. */
-	private static final class Keys {
-
-		private final RedisKeys keys;
-
-		Keys(String prefix) {
-			this.keys = new RedisKeys(prefix);
-		}
-
-		String key(Identifier identifier, Policy policy) {
-			return text(this.keys.key(identifier, policy));
-		}
-
-		String blocks(Identifier identifier) {
-			return text(this.keys.blocks(identifier));
-		}
-
-		String blockEnds() {
-			return text(this.keys.blockEnds());
-		}
-
-		String blockDescriptions() {
-			return text(this.keys.blockDescriptions());
-		}
-
-		String block(Identifier identifier, @Nullable String policy) {
-			return this.keys.block(identifier, policy);
-		}
-
 	}
 
 }

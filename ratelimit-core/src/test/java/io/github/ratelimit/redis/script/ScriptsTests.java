@@ -3,7 +3,6 @@ package io.github.ratelimit.redis.script;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import com.github.benmanes.caffeine.cache.Cache;
@@ -54,14 +53,6 @@ class ScriptsTests {
 		assertThat(codec(Operation.ACQUIRE, library, own).toString()).contains("pace_", "taken");
 	}
 
-	@Test
-	void atMostThousandScriptsAreKept() {
-		for (int seconds = 1; seconds <= 600; seconds++) {
-			compose(policy("api", 2, seconds));
-			assertThat(kept()).hasSizeLessThanOrEqualTo(1000);
-		}
-	}
-
 	/** All the others would have to be composed again at once. */
 	@Test
 	void fullCacheForgetsOnlyWhatIsUsedLeast() {
@@ -71,7 +62,7 @@ class ScriptsTests {
 			assertThat(codec(Operation.ACQUIRE, busy)).isSameAs(codec);
 			codec(Operation.ACQUIRE, policy("api-" + seconds, 2, seconds));
 		}
-		assertThat(kept()).hasSizeGreaterThan(900);
+		assertThat(kept()).hasSizeBetween(900, 1000);
 	}
 
 	/** As in another plan. */
