@@ -6,7 +6,6 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,13 +16,14 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.redis.connection.BackgroundThread;
-import io.github.ratelimit.redis.connection.Call;
 import io.github.ratelimit.redis.connection.BorrowedConnections;
-import io.github.ratelimit.redis.connection.OwnConnections;
-import io.github.ratelimit.redis.connection.ConnectionSource;
-import io.github.ratelimit.redis.connection.Listener;
+import io.github.ratelimit.redis.connection.Call;
 import io.github.ratelimit.redis.connection.CallException;
 import io.github.ratelimit.redis.connection.CallException.Reason;
+import io.github.ratelimit.redis.connection.ConnectionSource;
+import io.github.ratelimit.redis.connection.Listener;
+import io.github.ratelimit.redis.connection.OwnConnections;
+import io.github.ratelimit.redis.connection.Server;
 import io.github.ratelimit.redis.connection.ServerSettings;
 import io.github.ratelimit.redis.connection.Servers;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +32,11 @@ import redis.clients.jedis.ConnectionPool;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.JedisClusterInfoCache;
+import redis.clients.jedis.exceptions.JedisAskDataException;
+import redis.clients.jedis.exceptions.JedisClusterException;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.exceptions.JedisRedirectionException;
 import redis.clients.jedis.providers.ClusterConnectionProvider;
 import redis.clients.jedis.util.JedisClusterCRC16;
 
@@ -49,6 +53,9 @@ public final class ClusterServers implements Servers {
 	static final String THREAD = "ratelimit-cluster";
 
 	private static final Executor THREADS = BackgroundThread.each(THREAD);
+
+	/** Most redirections of a call. Nodes that disagree may redirect it for ever. */
+	private static final int MAX_REDIRECTIONS = 8;
 
 	private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -89,9 +96,7 @@ public final class ClusterServers implements Servers {
 		return new ClusterServers(() -> given, (node) -> OwnConnections.to(node, config), settings, listener);
 	}
 
-	/**
-	 * Borrows the connections of a cluster client for each batch, and leaves them open.
-	 */
+	/** Borrows connections of a client for each batch, and leaves them open. */
 	public static ClusterServers of(ClusterConnectionProvider provider, ServerSettings settings, Listener listener) {
 		return new ClusterServers(() -> provider.getNodes().keySet().stream().map(HostAndPort::from).toList(),
 				(node) -> new BorrowedConnections(() -> borrow(provider, node), () -> pools(provider, node)), settings,
@@ -131,35 +136,41 @@ public final class ClusterServers implements Servers {
 	}
 
 	void submit(HostAndPort address, Call call, boolean asking) {
+		if (this.closed) {
+			call.fail(closedForGood());
+			return;
+		}
 		Node node = this.nodes.get(address);
-		if (node == null && !this.closed) {
-			node = this.nodes.computeIfAbsent(address,
-					(each) -> new Node(each, this, this.settings, this.sources.apply(each)));
+		if (node == null) {
+			node = this.nodes.computeIfAbsent(address, Node::new);
 			if (this.closed) {
-				// The new node may have missed that.
-				closeNodes();
+				// Who has closed the others may have missed it.
+				node.server.close();
 			}
 		}
-		if (node != null) {
-			node.server.submit(call, asking);
-		}
-		else {
-			call.fail(closedForGood());
-		}
+		node.server.submit(call, asking);
 	}
 
 	static JedisException closedForGood() {
 		return new CallException(Reason.OUTAGE, "The connections to the cluster are closed", null);
 	}
 
+	static CallException notSent(String message) {
+		return new CallException(Reason.NODE, message, new CallException(Reason.OUTAGE, message, null));
+	}
+
+	private static boolean isOutage(JedisException failure) {
+		return (failure instanceof CallException call)
+				? call.reason() == Reason.OUTAGE || call.reason() == Reason.SILENCE
+				: failure instanceof JedisConnectionException;
+	}
+
 	List<HostAndPort> addresses() {
-		List<HostAndPort> addresses = new ArrayList<>(this.masters);
-		Collections.shuffle(addresses);
+		List<HostAndPort> masters = new ArrayList<>(this.masters);
 		List<HostAndPort> others = new ArrayList<>(this.seeds.get());
-		others.removeAll(addresses);
+		Collections.shuffle(masters);
 		Collections.shuffle(others);
-		addresses.addAll(others);
-		return addresses;
+		return Stream.concat(masters.stream(), others.stream()).distinct().toList();
 	}
 
 	boolean mayAnswer(HostAndPort address) {
@@ -175,8 +186,7 @@ public final class ClusterServers implements Servers {
 	@Nullable JedisException briefSilence() {
 		return this.nodes.values()
 			.stream()
-			.map((node) -> node.server.briefSilence())
-			.filter(Objects::nonNull)
+			.flatMap((node) -> Stream.ofNullable(node.server.briefSilence()))
 			.findFirst()
 			.orElse(null);
 	}
@@ -214,11 +224,8 @@ public final class ClusterServers implements Servers {
 		}
 	}
 
-	private void closeNodes() {
-		this.nodes.values().removeIf((node) -> {
-			node.server.close();
-			return true;
-		});
+	private Stream<Node> all() {
+		return Stream.concat(this.nodes.values().stream(), this.leaving.stream());
 	}
 
 	@Override
@@ -226,8 +233,7 @@ public final class ClusterServers implements Servers {
 		// It would connect to nodes again.
 		this.topology.awaitEnd();
 		CompletableFuture
-			.allOf(Stream.concat(this.nodes.values().stream(), this.leaving.stream())
-				.map((node) -> CompletableFuture.runAsync(node.server::disconnect, THREADS))
+			.allOf(all().map((node) -> CompletableFuture.runAsync(node.server::disconnect, THREADS))
 				.toArray(CompletableFuture[]::new))
 			.join();
 	}
@@ -236,8 +242,78 @@ public final class ClusterServers implements Servers {
 	public void close() {
 		this.closed = true;
 		this.topology.close();
-		closeNodes();
-		this.leaving.forEach((node) -> node.server.close());
+		all().forEach((node) -> node.server.close());
+	}
+
+	/** Redirects calls, and tells the failure of one node from an outage of all. */
+	private final class Node implements Listener {
+
+		private final HostAndPort address;
+
+		private final Server server;
+
+		Node(HostAndPort address) {
+			this.address = address;
+			this.server = new Server(ClusterServers.this.settings.withName(address.toString()),
+					ClusterServers.this.sources.apply(address), this);
+		}
+
+		@Override
+		public void redirected(List<Call> calls, JedisRedirectionException redirection) {
+			HostAndPort target = redirection.getTargetNode();
+			boolean asking = redirection instanceof JedisAskDataException;
+			if (!asking) {
+				ClusterServers.this.topology.refresh();
+			}
+			calls.stream().filter(Call::takeBack).forEach((call) -> {
+				if (call.countRedirection() > MAX_REDIRECTIONS) {
+					call.fail(notSent(
+							"The nodes of the cluster do not agree on which of them has the slot " + call.slot()));
+				}
+				else {
+					ClusterServers.this.submit(Slots.address(target.getHost(), target.getPort(), this.address), call,
+							asking);
+				}
+			});
+		}
+
+		@Override
+		public JedisException explain(JedisException failure) {
+			boolean outage = isOutage(failure);
+			if (outage || failure instanceof JedisClusterException) {
+				ClusterServers.this.topology.refresh();
+			}
+			return (outage && anyAnswers(this.address))
+					? new CallException(Reason.NODE, "The node %s does not answer".formatted(this.address), failure)
+					: failure;
+		}
+
+		@Override
+		public void opened(JedisException cause) {
+			changed(cause);
+		}
+
+		@Override
+		public void closed(Duration duration) {
+			changed(null);
+		}
+
+		/** A replica may have taken over. */
+		@Override
+		public void left() {
+			ClusterServers.this.topology.refresh();
+		}
+
+		@Override
+		public void overloaded() {
+			ClusterServers.this.listener.overloaded();
+		}
+
+		@Override
+		public void batch(int calls, long nanos) {
+			ClusterServers.this.listener.batch(calls, nanos);
+		}
+
 	}
 
 }

@@ -56,10 +56,7 @@ final class Topology {
 		this.capacity = capacity;
 	}
 
-	/**
-	 * The node that has the slot of a call; {@code null} if the call has failed, or waits
-	 * here.
-	 */
+	/** The node that has the slot; {@code null} if the call has failed, or waits here. */
 	@Nullable HostAndPort nodeOf(Call call) {
 		Slots known = this.slots;
 		if (known == null) {
@@ -71,7 +68,7 @@ final class Topology {
 		HostAndPort node = known.node(call.slot());
 		if (node == null) {
 			refresh();
-			call.fail(Node.notSent("No node of the cluster has the slot " + call.slot()));
+			call.fail(ClusterServers.notSent("No node of the cluster has the slot " + call.slot()));
 		}
 		return node;
 	}
@@ -127,7 +124,7 @@ final class Topology {
 				// It is the only one, so that nothing may end it.
 				logger.warn("The slots of the cluster could not be read", ex);
 			}
-			parkNanos(PAUSE_NANOS);
+			rest();
 		}
 	}
 
@@ -142,22 +139,11 @@ final class Topology {
 	}
 
 	synchronized void awaitEnd() {
-		long end = System.nanoTime() + PATIENCE_NANOS;
-		try {
-			for (long left = PATIENCE_NANOS; this.running && left > 0; left = end - System.nanoTime()) {
-				TimeUnit.NANOSECONDS.timedWait(this, left);
-			}
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
+		BackgroundThread.await(this, () -> !this.running, PATIENCE_NANOS);
 	}
 
-	static void parkNanos(long time) {
-		long end = System.nanoTime() + time;
-		for (long left = time; left > 0; left = end - System.nanoTime()) {
-			LockSupport.parkNanos(left);
-		}
+	private synchronized void rest() {
+		BackgroundThread.await(this, () -> this.cluster.closed, PAUSE_NANOS);
 	}
 
 	private @Nullable Slots ask() {

@@ -1,6 +1,8 @@
 package io.github.ratelimit.redis.connection;
 
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,10 +18,7 @@ public final class BackgroundThread {
 	private BackgroundThread() {
 	}
 
-	/**
-	 * Returns what runs each task on a thread of its own, or on that of the caller if
-	 * there can be no more.
-	 */
+	/** Runs each task on a thread of its own, or on that of the caller if need be. */
 	public static Executor each(String name) {
 		return (task) -> {
 			if (!start(task, name)) {
@@ -40,6 +39,19 @@ public final class BackgroundThread {
 		catch (OutOfMemoryError ex) {
 			logger.debug("The thread {} cannot be started", name, ex);
 			return false;
+		}
+	}
+
+	/** Waits on a monitor that the caller holds until something is so, or time is up. */
+	public static void await(Object monitor, BooleanSupplier condition, long time) {
+		long end = System.nanoTime() + time;
+		try {
+			for (long left = time; left > 0 && !condition.getAsBoolean(); left = end - System.nanoTime()) {
+				TimeUnit.NANOSECONDS.timedWait(monitor, left);
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
 		}
 	}
 

@@ -31,9 +31,7 @@ final class Breaker {
 
 	private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(1);
 
-	/**
-	 * How often a silence is looked at, so that a pause of this process hardly counts.
-	 */
+	/** So that a pause of this process hardly counts as silence. */
 	private static final int LOOKS = 10;
 
 	private final Server server;
@@ -43,10 +41,7 @@ final class Breaker {
 
 	private final FailingCalls failing;
 
-	/**
-	 * Why the server is unavailable. A bare silence or broken connection until probes
-	 * show that it lasts.
-	 */
+	/** A bare silence or broken connection until probes show that it lasts. */
 	private volatile @Nullable JedisException cause;
 
 	private boolean open;
@@ -94,10 +89,7 @@ final class Breaker {
 		heard(now);
 	}
 
-	/**
-	 * Notes that a connection broke over which calls were sent. Returns whether the last
-	 * one did, too.
-	 */
+	/** Notes one that broke under calls. Returns whether the last one did, too. */
 	boolean broken(JedisException failure, long sentAt) {
 		boolean again = this.failing.isAny();
 		if (this.failing.broken(sentAt, System.nanoTime())) {
@@ -110,10 +102,7 @@ final class Breaker {
 		return new JedisConnectionException("Connections can be made, and break or are silent at each call", failure);
 	}
 
-	/**
-	 * Notes that a connection was given up because calls were silent, and others were
-	 * not. The server is unavailable if that lasts with connections that were made later.
-	 */
+	/** Notes a connection given up because its calls, and no others, were silent. */
 	void unanswered(JedisException failure, long sentAt) {
 		long now = System.nanoTime();
 		if (now - sentAt < 2 * this.server.answerTime) {
@@ -125,18 +114,14 @@ final class Breaker {
 		}
 	}
 
-	/**
-	 * Returns whether something was received since, and recently: the silence of one
-	 * connection says nothing then.
-	 */
+	/** Something was received since, and recently: only one connection is silent. */
 	boolean isHeard(long since) {
 		long heard = this.heard;
 		return heard - since > 0 && System.nanoTime() - heard < this.server.settings.budget().toNanos() / 2;
 	}
 
 	/**
-	 * @param silence since when nothing was received
-	 */
+	 * @param silence since when nothing was received */
 	void open(JedisException failure, long silence) {
 		JedisException cause = (this.failing.haveLasted() && ConnectionSource.isBrief(failure)) ? atEachCall(failure)
 				: failure;
@@ -160,9 +145,7 @@ final class Breaker {
 		this.server.refuse(cause);
 	}
 
-	/**
-	 * Not of a bare silence, which may be nothing but a slow network, again and again.
-	 */
+	/** A bare silence may be nothing but a slow network, again and again. */
 	private void tell(Throwable cause) {
 		if (!ConnectionSource.isBrief(cause) && !this.told) {
 			logger.info("Redis ({}) does not answer: {}", this.server.settings.name(), cause.toString());
@@ -239,16 +222,7 @@ final class Breaker {
 	/** Ends the probes until the next call, and waits for that, but not for ever. */
 	synchronized void pause() {
 		notifyAll();
-		long end = System.nanoTime() + 2 * LONGEST_PAUSE;
-		try {
-			for (long left = end - System.nanoTime(); (this.probing || this.watching)
-					&& left > 0; left = end - System.nanoTime()) {
-				TimeUnit.NANOSECONDS.timedWait(this, left);
-			}
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
+		BackgroundThread.await(this, () -> !this.probing && !this.watching, 2 * LONGEST_PAUSE);
 	}
 
 	void end(JedisException cause) {
