@@ -53,10 +53,7 @@ final class Failures {
 		});
 	}
 
-	/**
-	 * Whether time was too short, or a connection broke, without a sign that Redis is
-	 * gone.
-	 */
+	/** Whether time was too short or a connection broke, with no sign of an outage. */
 	private static boolean isBusy(@Nullable Throwable ex) {
 		if (ex instanceof CallException call) {
 			return switch (call.reason()) {

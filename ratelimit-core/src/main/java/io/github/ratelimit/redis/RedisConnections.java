@@ -32,20 +32,17 @@ import redis.clients.jedis.providers.ClusterConnectionProvider;
  * </pre>
  * <p>
  * A thread that needs a decision submits it and waits until the time budget ends. A few
- * threads of this class, one for each connection, send all waiting decisions together. So
- * many callers need few connections, and no caller ever waits for a socket. A decision
- * that has not been sent when its time ends is never sent; nothing is ever sent twice.
+ * threads of this class, one for each connection, send all waiting decisions together, so
+ * that many callers need few connections. A decision that has not been sent when its time
+ * ends is never sent; nothing is ever sent twice.
  * <p>
- * Name look-ups, connecting, encryption and login happen in the background. A server that
- * does not answer within the time budget is considered down, as is one that cannot be
- * connected to: decisions fail at once until it answers again, which is checked every
- * second. During the first second of silence they fail with a
+ * Name look-ups, connecting, encryption and login happen in the background; the first
+ * decisions wait for that, so that an application need not {@link #connect} before. A
+ * server that does not answer within the time budget is considered down, as is one that
+ * cannot be connected to: decisions fail at once until it answers again, which is checked
+ * every second. During the first second of silence they fail with a
  * {@link io.github.ratelimit.StoreBusyException}, because a busy processor may be the
- * reason. Callers that wait because this process or the queue is busy have no effect on
- * this.
- * <p>
- * The first decisions also connect. They wait for that, so that an application need not
- * {@link #connect} before.
+ * reason. Callers that wait because this process or the queue is busy change nothing.
  * <p>
  * Threads and connections are created on demand. Several rate limiters may share one
  * instance. Safe for use by several threads.

@@ -42,42 +42,39 @@ import redis.clients.jedis.exceptions.JedisException;
  * A rate limiter with counts in Redis, shared by all processes that use the same server
  * and key prefix.
  * <p>
- * On one server, a single script call decides a request, however many policies,
- * identifiers and limits it has, by the server's clock. Requests of one shape that wait
- * at the same time share a call; each is decided on its own. Every Redis key expires when
- * it no longer matters.
+ * On one server, one call of a script decides a request by the server's clock, however
+ * many policies, identifiers and limits it has. Requests of one shape that wait at the
+ * same time share a call. Every Redis key expires when it no longer matters.
  * <p>
  * <b>Nothing is sent twice.</b> A request that was not sent within the time budget of the
  * {@link RedisConnections} is never sent and never counted. A request that was sent but
  * not answered may have been counted.
  * <p>
  * <b>In a cluster</b>, each identifier is in one slot, with all its policies and blocks.
- * A request whose identifiers are in several slots is one call for each slot; all are
- * sent before the first answer is awaited. Each reserves the whole cost if its limits
- * allow it. If one of them denies the request or fails, a second call for each of the
- * others gives back what was reserved there, and counts the denial if the policy counts
- * denied requests. So no limit admits too much, with one exception: a
- * {@code leaky-bucket} or {@code token-bucket} that was empty may admit as much more as
- * has drained of what was reserved in it and then cancelled. Until it is cancelled, a
- * reserved cost may deny others too early, and denied requests that count at that moment
- * may replace older ones instead of it; if the process or a connection dies before that,
- * or a node whose slot is moving answers the cancellation too late, it does so until the
- * window ends. Quota that is reserved during a reset may be granted once more when it is
- * cancelled. Refunds and charges in several slots are not undone if one of them fails.
+ * A request whose identifiers are in several slots is one call for each slot, all sent
+ * together, each of which reserves the whole cost if its limits allow it. If one of them
+ * denies or fails, a second call for each of the others gives back what was reserved, and
+ * counts the denial if the policy counts denied requests. So no limit admits too much,
+ * except that a {@code leaky-bucket} or {@code token-bucket} that was empty may admit as
+ * much more as has drained of what was reserved in it and then cancelled. Until then, a
+ * reserved cost may deny others too early, and denied requests that count may replace
+ * older ones instead of it; if the process, a connection or a moving slot prevents the
+ * cancellation, that lasts until the window ends. Quota that is reserved during a reset
+ * may be granted once more when it is cancelled. Refunds and charges in several slots are
+ * not undone if one of them fails.
  * <p>
- * A call that a node refuses, because a slot is elsewhere, is sent to the node that
- * serves it. While a slot moves, a call for several of its Redis keys is split into one
- * for each. What a node had not replicated when it died is lost and may be granted again.
- * The list of all blocks is on one node and is written after the block itself; if that
- * fails, they may not agree.
+ * A call that a node refuses, because the slot is elsewhere, is sent to the node that
+ * serves it; while a slot moves, a call for several of its Redis keys becomes one for
+ * each. What a node had not replicated when it died may be granted again. The list of all
+ * blocks is on one node and is written after the block itself; if that fails, they may
+ * not agree.
  * <p>
  * <b>{@linkplain Penalty Penalties}</b> are made in the call that denies the request; for
  * charges in shadow mode in several slots, by a second call. The process that made the
- * call then enters the block into the list of all blocks. If it dies before that, its
- * time is up, another node of the request fails, or the list already has 10,000 blocks,
- * the block holds but is not listed. While a slot moves, denials that are decided key by
- * key are not counted. If Redis is full or read-only, requests are denied as without
- * penalties, and nothing is counted.
+ * call then enters the block into the list of all blocks. If it cannot, or the list has
+ * 10,000 blocks, the block holds but is not listed. While a slot moves, denials that are
+ * decided key by key are not counted. If Redis is full or read-only, requests are denied
+ * as without penalties, and nothing is counted.
  */
 public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHistory {
 

@@ -131,9 +131,7 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 		return new Part(operation, slot, call, (key) -> send(operation, key));
 	}
 
-	/**
-	 * What a node cannot do, because the slot is moving, is done one Redis key at a time.
-	 */
+	/** What a node with a moving slot cannot do is done one Redis key at a time. */
 	private List<Part> await(List<Part> parts) {
 		List<Part> answered = new ArrayList<>();
 		List<Part> further = new ArrayList<>();
@@ -153,20 +151,14 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 		return answered;
 	}
 
-	/**
-	 * Does not wait. One Redis key at a time, because nobody would see that the slot is
-	 * moving.
-	 */
+	/** Nobody waits, or would see that the slot is moving: one Redis key at a time. */
 	private void abandon(SlotRequest slot, @Nullable Answer reserved) {
 		if (reserved != null && slot.scope() != Scope.BLOCKS) {
 			slot.byKey(false).forEach((key) -> correct(key, reserved, null));
 		}
 	}
 
-	/**
-	 * Corrects the counts of charges that are denied; of all without a decision. A call
-	 * that has only checked blocks has none.
-	 */
+	/** Corrects the counts of what is denied; of all without a decision. */
 	private List<Part> correct(SlotRequest slot, Answer reserved, @Nullable Decision decision) {
 		Predicate<Charge> isReserved = (charge) -> isAllowed(charge, reserved.decision());
 		Predicate<Charge> counts = (charge) -> decision != null && counts(charge, decision);
@@ -220,7 +212,7 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 	}
 
 	/**
-	 * @param later what some of them say after corrections; what failed stays as it was
+	 * @param later what some say after corrections; what failed stays as it was
 	 */
 	private Decision join(List<Part> parts, List<Part> later) {
 		requireSuccess(parts);

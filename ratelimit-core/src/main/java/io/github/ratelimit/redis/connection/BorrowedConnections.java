@@ -74,10 +74,7 @@ public final class BorrowedConnections extends ConnectionSource {
 				? MultiDb.connections(databases) : provider::getConnection, () -> provider.getConnectionMap().values());
 	}
 
-	/**
-	 * Returns the connections of a client of a cluster, without its command executor,
-	 * which sends again.
-	 */
+	/** Returns those of a client of a cluster, without its executor, which resends. */
 	public static @Nullable ClusterConnectionProvider clusterOf(UnifiedJedis client) {
 		return (client.getClass() != UnifiedJedis.class
 				&& field(client, "provider") instanceof ClusterConnectionProvider provider) ? provider : null;

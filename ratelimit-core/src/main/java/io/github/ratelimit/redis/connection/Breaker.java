@@ -121,7 +121,8 @@ final class Breaker {
 	}
 
 	/**
-	 * @param silence since when nothing was received */
+	 * @param silence since when nothing was received
+	 */
 	void open(JedisException failure, long silence) {
 		JedisException cause = (this.failing.haveLasted() && ConnectionSource.isBrief(failure)) ? atEachCall(failure)
 				: failure;

@@ -84,10 +84,7 @@ public abstract class Call {
 		return (state != NO_ANSWER) ? state : null;
 	}
 
-	/**
-	 * Returns whether it was answered or has failed until some time, after which it may
-	 * still be sent.
-	 */
+	/** Waits for its end until some time, after which it may still be sent. */
 	public final boolean await(long until) {
 		boolean interrupted = false;
 		try {
@@ -120,9 +117,7 @@ public abstract class Call {
 		return state != null && state != SENT;
 	}
 
-	/**
-	 * Takes the call for sending, unless its deadline has passed or nobody waits for it.
-	 */
+	/** Takes it for sending, unless it is late or nobody waits for it. */
 	final boolean take(long now) {
 		if (now - this.deadline >= 0) {
 			fail(CallException.late(false));
@@ -131,10 +126,7 @@ public abstract class Call {
 		return STATE.compareAndSet(this, null, SENT);
 	}
 
-	/**
-	 * Makes a call wait again that the server has not executed. Returns whether somebody
-	 * still waits for it.
-	 */
+	/** Makes it wait again if it had no effect. Returns whether somebody waits for it. */
 	public final boolean takeBack() {
 		return STATE.compareAndSet(this, SENT, null);
 	}

@@ -25,20 +25,13 @@ public final class CallException extends JedisException {
 		/** The server does not answer. The call was not sent, and never will be. */
 		OUTAGE,
 
-		/**
-		 * It was sent, and may have had an effect. The server may have answered others.
-		 */
+		/** It was sent, and may have had an effect. Others may have been answered. */
 		UNANSWERED,
 
-		/**
-		 * It was sent, and may have had an effect. The server does not answer anybody.
-		 */
+		/** It was sent, and may have had an effect. Nobody is answered. */
 		SILENCE,
 
-		/**
-		 * One node of a cluster failed while others answer, which is no outage of the
-		 * cluster. The cause tells whether the call was sent.
-		 */
+		/** A node failed while others answer. The cause tells whether it was sent. */
 		NODE
 
 	}

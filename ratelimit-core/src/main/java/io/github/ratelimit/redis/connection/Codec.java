@@ -10,10 +10,7 @@ import redis.clients.jedis.CommandArguments;
  */
 public interface Codec {
 
-	/**
-	 * Returns the commands for one or more calls, or one transaction; with the source of
-	 * a script if the server needs it.
-	 */
+	/** Makes the commands for calls, or one transaction; with sources if needed. */
 	List<CommandArguments> commands(List<Call> calls, boolean source);
 
 	/**

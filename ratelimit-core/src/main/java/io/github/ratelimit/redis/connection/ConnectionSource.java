@@ -41,10 +41,7 @@ public abstract sealed class ConnectionSource permits OwnConnections, BorrowedCo
 		return (roundTrip < half) ? Math.max(half / 2, Math.min(2 * roundTrip, half)) : 0;
 	}
 
-	/**
-	 * Returns how much of that wait may be spent before the {@code PING}, so that there
-	 * is time left for the answer.
-	 */
+	/** Returns how much of that may be spent before the {@code PING} is sent. */
 	static long patienceBefore(long patience, long roundTrip) {
 		return Math.max(0, Math.min(patience / 2, patience - 2 * roundTrip));
 	}
@@ -53,10 +50,7 @@ public abstract sealed class ConnectionSource permits OwnConnections, BorrowedCo
 		return failure instanceof JedisConnectionException && failure.getCause() instanceof SocketTimeoutException;
 	}
 
-	/**
-	 * Returns whether a connection was silent or broke, which says little about the
-	 * server until it lasts.
-	 */
+	/** A connection was silent or broke, which says little until it lasts. */
 	static boolean isBrief(@Nullable Throwable failure) {
 		if (!(failure instanceof JedisConnectionException)) {
 			return false;

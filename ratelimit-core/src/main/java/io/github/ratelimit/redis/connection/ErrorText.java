@@ -24,9 +24,7 @@ public final class ErrorText {
 
 	private static final Pattern CODED = Pattern.compile("[A-Z]+ .*", Pattern.DOTALL);
 
-	/**
-	 * The code is the first word. Before Redis 7, in a script, it follows the position.
-	 */
+	/** The first word; before Redis 7, in a script, it follows the position. */
 	private static final Pattern CODE = Pattern.compile("^(?:ERR Error running script.*?: ?@[^:]*: ?\\d+: ?-?)?(\\w+)",
 			Pattern.DOTALL);
 
@@ -56,10 +54,7 @@ public final class ErrorText {
 		return failure instanceof JedisDataException && code(String.valueOf(failure.getMessage())).equals("LOADING");
 	}
 
-	/**
-	 * Returns whether a command had no effect because only some of its Redis keys have
-	 * moved to the new node.
-	 */
+	/** A command had no effect, because only some of its Redis keys have moved. */
 	public static boolean isOfMovingSlot(@Nullable Object reply) {
 		return reply instanceof JedisDataException error && String.valueOf(error.getMessage()).startsWith("TRYAGAIN");
 	}

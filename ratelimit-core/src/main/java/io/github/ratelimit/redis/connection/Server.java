@@ -89,8 +89,7 @@ public final class Server implements Servers {
 	}
 
 	/**
-	 * @param asking whether its slot is moving here, so that {@code ASKING} precedes its
-	 * command or transaction
+	 * @param asking whether {@code ASKING} precedes it, as its slot is moving here
 	 */
 	public void submit(Call call, boolean asking) {
 		call.explainBy(this.explanation);
@@ -219,10 +218,7 @@ public final class Server implements Servers {
 		return this.departures.get();
 	}
 
-	/**
-	 * Gives up all connections, at most once a second. The next ones may lead to another
-	 * server.
-	 */
+	/** Gives up all connections, at most once a second: others may lead elsewhere. */
 	void leave() {
 		synchronized (this) {
 			long now = System.nanoTime();
@@ -237,10 +233,7 @@ public final class Server implements Servers {
 		this.listener.left();
 	}
 
-	/**
-	 * Loading ends by itself. If it does not, another server may have become the right
-	 * one.
-	 */
+	/** If loading does not end by itself, another server may be the right one. */
 	void noteLoading(boolean loads, long now) {
 		Long since = this.loading;
 		if (!loads) {
@@ -293,10 +286,7 @@ public final class Server implements Servers {
 		return this.breaker.cause() != null;
 	}
 
-	/**
-	 * The silence because of which calls fail at once, while it is
-	 * {@linkplain CallException#isBrief() brief}.
-	 */
+	/** Why calls fail at once, if that is {@linkplain CallException#isBrief() brief}. */
 	public @Nullable JedisException briefSilence() {
 		JedisException cause = this.breaker.cause();
 		return ConnectionSource.isBrief(cause) ? cause : null;

@@ -80,10 +80,7 @@ abstract class Counter {
 				: policy.algorithm();
 	}
 
-	/**
-	 * Returns the algorithm with a state of this limit alone; without one if there are no
-	 * numbers.
-	 */
+	/** Returns the algorithm with a state, if there is one, of this limit alone. */
 	final Meter meterOf(long... state) {
 		return algorithm(this.charge.policy(), this.limit).meter(List.of(this.limit),
 				(state.length > 0) ? MeterState.of(state) : null, this.time.micros());

@@ -32,10 +32,7 @@ final class FirstRequestCounter extends Counter {
 		}
 	}
 
-	/**
-	 * One millisecond less than the window: a Redis key still exists in the millisecond
-	 * in which its time to live is 0.
-	 */
+	/** A Redis key still exists in the millisecond in which its time to live is 0. */
 	@Override
 	long ttlMillis() {
 		return this.time.ttlMillis(this.window - 1000);
@@ -81,10 +78,7 @@ final class FirstRequestCounter extends Counter {
 		}
 	}
 
-	/**
-	 * Gives nothing back that might fall into the next window. With a custom clock, the
-	 * count does not expire.
-	 */
+	/** Gives nothing back that might fall into the next window of the server. */
 	@Override
 	void giveBack(Transaction transaction, String key, long cost) {
 		if (this.time.customClock() || this.left > this.time.lateness()) {

@@ -43,10 +43,7 @@ public final class PlainCommands implements RateLimiter {
 	private static final List<String> ALGORITHMS = List.of("fixed-window", "first-request-window", "sliding-window",
 			"sliding-window-counter");
 
-	/**
-	 * How many counts one transaction reads at most, if it is not for one identifier in
-	 * one policy. That takes Redis some two milliseconds.
-	 */
+	/** How many counts a transaction has at most, which takes Redis two milliseconds. */
 	private static final int MAX_COUNTS = 4000;
 
 	private static final int MAX_PAST_COUNTS = 10_000;
@@ -199,10 +196,7 @@ public final class PlainCommands implements RateLimiter {
 		return new Decision(allowed, together.stream().map((counter) -> counter.decide(allowed, isCounted)).toList());
 	}
 
-	/**
-	 * Counts some of the charges, and reads all. If this fails in one slot, the others
-	 * are cancelled.
-	 */
+	/** Counts some charges, and reads all. If one slot fails, others are cancelled. */
 	private void count(List<Counter> counters, Predicate<Charge> which) {
 		try {
 			exchange(counters, (counter, transaction) -> {
@@ -230,10 +224,7 @@ public final class PlainCommands implements RateLimiter {
 		}
 	}
 
-	/**
-	 * Changes the counts, if there is time left: a custom clock may run faster than the
-	 * one of the deadline.
-	 */
+	/** Changes the counts if there is time left, by a clock that may have been set. */
 	private void finish(List<Counter> counters, BiConsumer<Counter, Transaction> commands) {
 		Time time = counters.get(0).time;
 		if (Meter.micros(this.clock.instant()) - time.micros() <= time.budget()) {

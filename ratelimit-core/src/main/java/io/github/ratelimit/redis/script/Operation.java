@@ -26,16 +26,10 @@ public enum Operation {
 	 */
 	RESERVE,
 
-	/**
-	 * Gives back what was reserved, or counts a denied request, then decides as
-	 * {@link #PEEK}.
-	 */
+	/** Gives back a reservation, or counts a denial, then decides as {@link #PEEK}. */
 	CANCEL,
 
-	/**
-	 * Counts denials that the script was not asked for; the cost is their number. Only
-	 * with {@link Scope#BLOCKS}.
-	 */
+	/** Counts as many denials as the cost. Only with {@link Scope#BLOCKS}. */
 	COUNT_DENIALS,
 
 	/** Reads what one policy has stored for one identifier. */
@@ -45,10 +39,7 @@ public enum Operation {
 		return this == ACQUIRE || this == PEEK || this == RESERVE || this == CANCEL || this == COUNT_DENIALS;
 	}
 
-	/**
-	 * Whether it counts denials; not for a reservation in shadow mode, which another slot
-	 * may deny.
-	 */
+	/** Whether it counts denials. Another slot may deny a reservation in shadow mode. */
 	public boolean penalizes(Scope scope, boolean shadow) {
 		return this == COUNT_DENIALS || (acquires() && scope == Scope.ALL && !(this == RESERVE && shadow));
 	}

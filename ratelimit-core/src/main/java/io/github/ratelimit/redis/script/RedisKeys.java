@@ -114,9 +114,7 @@ public final class RedisKeys {
 				+ ((policy != null) ? encode(policy, false) : "");
 	}
 
-	/**
-	 * An identifier as it is stored: if there is a secret, with the hash of its value.
-	 */
+	/** As it is stored: if there is a secret, with the hash of its value. */
 	public Identifier shown(Identifier identifier) {
 		return (this.secret != null) ? new Identifier(identifier.type(), value(identifier)) : identifier;
 	}

@@ -45,10 +45,7 @@ public final class ScriptCall extends Call {
 		return this.script.work();
 	}
 
-	/**
-	 * @throws redis.clients.jedis.exceptions.JedisException if there is none, or it
-	 * cannot be read
-	 */
+	/** Waits for it. Fails if there is none, or it cannot be read. */
 	public Answer answer() {
 		return Answer.read(this.operation, this.scope, this.request, await());
 	}

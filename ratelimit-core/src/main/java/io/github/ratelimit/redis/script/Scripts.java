@@ -78,8 +78,7 @@ public final class Scripts {
 	}
 
 	/**
-	 * @throws IllegalArgumentException if a script of an application is missing or cannot
-	 * be composed
+	 * @throws IllegalArgumentException if a script cannot be composed
 	 */
 	public void requireComposable(Policy policy) {
 		if (!policy.algorithm().getClass().getPackageName().equals(LIBRARY)) {
@@ -89,10 +88,7 @@ public final class Scripts {
 		}
 	}
 
-	/**
-	 * For Redis keys in one slot; not for {@link Operation#CANCEL} and
-	 * {@link Operation#HISTORY}.
-	 */
+	/** For one slot; not for {@link Operation#CANCEL} and {@link Operation#HISTORY}. */
 	public ScriptCall call(Operation operation, Scope scope, RateLimitRequest request, long deadline) {
 		return call(operation, scope, request, NONE, null, deadline);
 	}
@@ -242,10 +238,7 @@ public final class Scripts {
 		return argument.put(metadata).array();
 	}
 
-	/**
-	 * Stands for the shape of a request of one enforced policy, whose shape is there only
-	 * once.
-	 */
+	/** The shape of a request of one enforced policy, whose shape is there only once. */
 	private record OnePolicy(Shape.OfPolicy policy, int form) {
 
 		@Override

@@ -93,10 +93,7 @@ public final class Composer {
 		return new Script(lua.replaceAll("(?m)^ +", ""), contexts.numbers.keySet(), work);
 	}
 
-	/**
-	 * Numbers the functions of a policy, which are named only behind their declarations.
-	 * Policies with the same functions share them.
-	 */
+	/** Numbers the functions of a policy. Policies with the same functions share them. */
 	private void declare(Context policy) {
 		String prefix = this.large ? "f_." : "";
 		List<List<String>> names = declarations(policy).map(Composer::names).toList();

@@ -155,9 +155,7 @@ record Fragment(Map<String, String> names, Map<String, List<Line>> sections) {
 			}
 		}
 
-		/**
-		 * Reads the lines up to {@code --[else]}, {@code --[end]} or the next section.
-		 */
+		/** Reads up to {@code --[else]}, {@code --[end]} or the next section. */
 		private List<Line> readLines() {
 			List<Line> lines = new ArrayList<>();
 			while (isInSection() && !isNext("else") && !isNext("end")) {
