@@ -19,9 +19,8 @@ import org.springframework.core.annotation.AliasFor;
  * On a class, the methods that others call share one quota, except those that are
  * annotated themselves: of a controller those that handle requests or messages, of any
  * other class all that are neither private nor static, nor callbacks. The nearest
- * annotation counts, also those of superclasses, interfaces and overridden methods. If an
- * annotated method cannot be intercepted, for example because it is private or final, the
- * application fails at startup.
+ * annotation counts, also those of superclasses, interfaces and overridden methods. The
+ * application fails at startup if a call cannot be intercepted.
  * <p>
  * A policy declared inline is named after its class and method ({@code
  * SearchController.search}), or after its class if the class is annotated, unless it has
@@ -59,14 +58,14 @@ import org.springframework.core.annotation.AliasFor;
 public @interface RateLimited {
 
 	/**
-	 * Name of a policy from {@code ratelimit.policies}. Same as {@link #policy()}.
+	 * Name of a policy from {@code ratelimit.policies}.
 	 * @return the name; empty if there are {@link #limits()}
 	 */
 	@AliasFor("policy")
 	String value() default "";
 
 	/**
-	 * Name of a policy from {@code ratelimit.policies}. Same as {@link #value()}.
+	 * Same as {@link #value()}.
 	 * @return the name; empty if there are {@link #limits()}
 	 */
 	@AliasFor("value")

@@ -18,9 +18,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Accepts the results of another source only if they can be enforced; otherwise the
- * policy stays as configured. This is logged once, without anything that may come from
- * users. It is logged again when there was no invalid result for a minute, because a
- * source that fails only for some users may answer correctly for others in between.
+ * policy stays as configured. This is logged, without anything that may come from users,
+ * unless the source was wrong within the last minute: it may fail for some users only.
  */
 final class CheckedPolicySource implements PolicySource {
 

@@ -37,9 +37,8 @@ public final class ConcurrentLimit {
 	}
 
 	/**
-	 * Rejects a reserved name.
-	 * @param name the name of a policy
-	 * @throws IllegalArgumentException if the name is reserved
+	 * Rejects a reserved name of a policy.
+	 * @throws IllegalArgumentException if it is reserved
 	 */
 	public static void requireOther(String name) {
 		if (name.endsWith(SUFFIX)) {
@@ -50,9 +49,7 @@ public final class ConcurrentLimit {
 	}
 
 	/**
-	 * Returns the policy for the concurrent calls of a policy with limits.
-	 * @param name the name of that policy
-	 * @param most the largest number of calls
+	 * Returns the policy for the concurrent calls of a policy of that name with limits.
 	 * @param lease how long a call counts if its instance dies
 	 */
 	public static Policy beside(String name, long most, Duration lease) {

@@ -37,12 +37,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Decides requests over the current policies, and notifies listeners.
- * <p>
- * All policies are decided in one call of the store: those that may deny together, all or
- * nothing, and each policy in shadow mode separately, so that it does not affect the
- * request. If the request is denied, policies in shadow mode count nothing, and listeners
- * are not notified of them.
+ * Decides requests over the current policies, in one call of the store, and notifies
+ * listeners. Policies that may deny are decided together, all or nothing. One in shadow
+ * mode is decided separately; if the request is denied, it counts nothing, and listeners
+ * are not notified of it.
  * <p>
  * Safe for use by several threads.
  */
@@ -250,8 +248,8 @@ public final class Decider implements AutoCloseable {
 	}
 
 	/**
-	 * Gives back what was taken in advance, ends the thread for it, and renews no calls
-	 * until {@link #resume()}. Later requests are decided as before.
+	 * Gives back what was taken in advance, ends all threads, and renews no calls until
+	 * {@link #resume()}. Later requests are decided as before.
 	 */
 	public void pause() {
 		this.counted.pause();

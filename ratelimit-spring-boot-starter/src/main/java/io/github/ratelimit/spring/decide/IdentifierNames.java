@@ -5,6 +5,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -136,6 +137,19 @@ public final class IdentifierNames {
 			names.addAll(List.of("header:" + named[1], "cookie:" + named[1], "query:" + named[1]));
 		}
 		return names;
+	}
+
+	/** Combines the parts of an identifier; {@code null} if one of them is missing. */
+	static @Nullable Identifier combined(String name, Function<String, @Nullable Identifier> finder) {
+		List<Identifier> parts = new ArrayList<>();
+		for (String part : parts(name)) {
+			Identifier identifier = finder.apply(part);
+			if (identifier == null) {
+				return null;
+			}
+			parts.add(identifier);
+		}
+		return Identifier.combine(parts);
 	}
 
 	/** Returns whether only code can give an identifier, or a part of it. */

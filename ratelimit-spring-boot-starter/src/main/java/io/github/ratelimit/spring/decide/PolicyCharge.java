@@ -25,8 +25,7 @@ import org.jspecify.annotations.Nullable;
  * such plan
  * @param source where the charge was counted: in the store, or locally
  * @param call the {@linkplain io.github.ratelimit.RateLimitRequest#call() number} of the
- * request among those that run at the same time, until it has ended; 0 if the charge is
- * of limits
+ * request among those that run at the same time; 0 if the charge is of limits
  */
 public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable String plan, Decision.Source source,
 		long call) {
@@ -78,10 +77,8 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 	}
 
 	/**
-	 * Returns the charge of the request among those that run at the same time. It costs 1
-	 * whatever the request costs.
-	 * @param call the number of the request
-	 * @return the charge; empty if the policy does not limit concurrent calls
+	 * Returns the charge of the request, by its number, among those that run at the same
+	 * time: always 1. Empty if the policy does not limit them.
 	 */
 	Optional<PolicyCharge> ofCall(long call) {
 		return this.policy.calls()

@@ -1,6 +1,5 @@
 package io.github.ratelimit.spring.decide;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -14,12 +13,10 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * A value; safe for use by several threads.
  *
- * @param policy the policy
- * @param cost what is used of each quota, 0 or more; the store is not called for a cost
- * of 0, which is always allowed, also without identifiers
- * @param values the values of those parts of the policy's identifiers that are
- * expressions over the arguments of a method, by their text, which starts with {@code #};
- * a part with no value, or a blank one, is missing
+ * @param cost what is used of each quota, 0 or more; 0 is always allowed, without the
+ * store and also without identifiers
+ * @param values the values of the expressions in the policy's identifiers, by their text,
+ * which starts with {@code #}; one with no value, or a blank one, is missing
  * @param patterns the path patterns that the request matches; may be empty
  */
 public record PolicyUse(IdentifiedPolicy policy, long cost, Map<String, String> values, List<String> patterns) {
@@ -48,24 +45,13 @@ public record PolicyUse(IdentifiedPolicy policy, long cost, Map<String, String> 
 	}
 
 	/**
-	 * Finds one of the policy's identifiers.
-	 * @param name the identifier as the policy names it
+	 * Finds an identifier by its name in the policy; {@code null} if it, or a part of it,
+	 * is missing.
 	 * @param others finds identifiers, or parts of them, that are not expressions
-	 * @return the identifier; {@code null} if it, or a part of it, is missing
 	 */
 	public @Nullable Identifier identify(String name, Function<String, @Nullable Identifier> others) {
-		if (name.indexOf('#') < 0) {
-			return others.apply(name);
-		}
-		List<Identifier> parts = new ArrayList<>();
-		for (String part : IdentifierNames.parts(name)) {
-			Identifier identifier = IdentifierNames.isExpression(part) ? ofValue(part) : others.apply(part);
-			if (identifier == null) {
-				return null;
-			}
-			parts.add(identifier);
-		}
-		return Identifier.combine(parts);
+		return (name.indexOf('#') < 0) ? others.apply(name) : IdentifierNames.combined(name,
+				(part) -> IdentifierNames.isExpression(part) ? ofValue(part) : others.apply(part));
 	}
 
 	private @Nullable Identifier ofValue(String part) {

@@ -17,14 +17,10 @@ import io.github.ratelimit.spring.decide.PolicyCharge.Account;
 
 /**
  * Charges of requests in progress on this instance that may be refunded, because their
- * policy counts only some responses. The store counts them like other charges.
- * <p>
- * The duration of a request is unknown. So a denied request that would be allowed after
- * these refunds gets the shortest {@code Retry-After}, and is told that more quota
- * arrives by then. Requests in progress on other instances are unknown here. The same
- * applies to requests that are denied because others run at the same time.
- * <p>
- * Safe for use by several threads.
+ * policy counts only some responses. Nobody knows how long a request takes: one that is
+ * denied, and would be allowed after these refunds, is told to try again soon, and that
+ * more quota arrives by then. So is one that is denied because others run at the same
+ * time.
  */
 final class Reservations {
 
@@ -104,7 +100,7 @@ final class Reservations {
 				SOON, true);
 	}
 
-	/** Nobody knows when a concurrent call ends, here or on another instance. */
+	/** Concurrent calls may end soon here or on another instance. */
 	private boolean mayBeAllowedSoon(LimitStatus status, List<PolicyCharge> charges) {
 		Duration retryAfter = status.retryAfter();
 		return status.violated() && retryAfter != null && retryAfter.compareTo(SOON) > 0

@@ -18,13 +18,9 @@ import org.slf4j.LoggerFactory;
 /**
  * The calls that run on this instance, of policies with one lease time. Calls that run
  * longer than a third of it are renewed, one after the other, on a daemon thread that
- * exists only while it does that.
- * <p>
- * Servlet containers sometimes drop a request without an event for its end, and who
- * acquires a call may never end it. So a call is renewed for longer than a stated time
- * only if a sign shows that it runs; otherwise its lease ends.
- * <p>
- * Safe for use by several threads.
+ * exists only while it does that. A call that nobody ends, as that of a request which a
+ * container has dropped, is renewed for a stated time, and longer only if a sign shows
+ * that it runs.
  */
 final class RunningCalls {
 
@@ -60,10 +56,9 @@ final class RunningCalls {
 
 	/**
 	 * Creates an instance without calls.
-	 * @param lease the lease time
 	 * @param longest how long a call is renewed without a sign that it runs
 	 * @param renewal begins the lease of a call anew
-	 * @param end removes a call that has ended
+	 * @param end removes a call that has ended from the store
 	 */
 	RunningCalls(Duration lease, Duration longest, Consumer<PolicyCharge> renewal, Consumer<PolicyCharge> end) {
 		this(lease, longest, renewal, end, System::nanoTime, CompletableFuture.delayedExecutor(lease.toNanos() / PARTS,
@@ -198,8 +193,7 @@ final class RunningCalls {
 	 *
 	 * @param since when it was admitted or renewed, in nanoseconds
 	 * @param seen when it was admitted, or a sign has last shown that it runs
-	 * @param sign whether something shows that it runs, or has shown it since the last
-	 * time
+	 * @param sign whether it runs, or has shown that since it was last asked
 	 */
 	private record Running(PolicyCharge call, long since, long seen, BooleanSupplier sign) {
 

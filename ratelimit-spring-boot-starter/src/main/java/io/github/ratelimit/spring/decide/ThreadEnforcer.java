@@ -95,15 +95,7 @@ public final class ThreadEnforcer implements PolicyEnforcer {
 		if (whole != null) {
 			return whole;
 		}
-		List<Identifier> parts = new ArrayList<>();
-		for (String part : IdentifierNames.parts(name)) {
-			Identifier identifier = findPart(part, carried);
-			if (identifier == null) {
-				return null;
-			}
-			parts.add(identifier);
-		}
-		return Identifier.combine(parts);
+		return IdentifierNames.combined(name, (part) -> findPart(part, carried));
 	}
 
 	private static @Nullable Identifier findPart(String part, @Nullable CarriedCaller carried) {

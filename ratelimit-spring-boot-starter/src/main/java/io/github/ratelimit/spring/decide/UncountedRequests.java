@@ -22,10 +22,9 @@ public final class UncountedRequests {
 	private final Set<String> known = ConcurrentHashMap.newKeySet();
 
 	/**
-	 * Records a request.
-	 * @param policy the policy that is enforced on it, which skips requests without
-	 * identifiers
-	 * @param counted whether it has an identifier to be counted by
+	 * Notes a request.
+	 * @param policy skips requests without identifiers
+	 * @param counted whether the request has one of them
 	 */
 	public void note(IdentifiedPolicy policy, boolean counted) {
 		String name = policy.policy().name();

@@ -37,7 +37,7 @@ public final class ExpressionHints {
 	public static void register(ReflectionHints hints, Collection<String> expressions,
 			Collection<ResolvableType> types) {
 		ExpressionHints all = new ExpressionHints(hints);
-		expressions.forEach((each) -> all.members.addAll(ReadOnlyExpression.members(each)));
+		expressions.forEach((each) -> ReadOnlyExpression.addMembers(each, all.members));
 		types.forEach(all::register);
 	}
 

@@ -68,32 +68,22 @@ public final class ReadOnlyExpression {
 		}
 	}
 
-	/**
-	 * Returns the names of the properties and methods in an expression; none if it cannot
-	 * be parsed.
-	 */
-	static Set<String> members(String text) {
-		Set<String> members = new HashSet<>();
+	/** Adds the names of the properties and methods in an expression that parses. */
+	static void addMembers(String text, Set<String> members) {
 		try {
 			ExpressionCheck.addMembers(parser.parseRaw(text).getAST(), members);
 		}
 		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
-			members.clear();
+			// It fails at startup.
 		}
-		return members;
 	}
 
-	/**
-	 * Returns the names of the variables that the expression reads, without {@code #}.
-	 */
+	/** Returns the names of the variables that it reads, without {@code #}. */
 	public Set<String> variables() {
 		return this.read.keySet();
 	}
 
-	/**
-	 * Returns the names of the properties and methods of a variable that the expression
-	 * reads, without those of what they return.
-	 */
+	/** Returns the names of the properties and methods that it reads of a variable. */
 	public Set<String> membersOf(String variable) {
 		return this.read.getOrDefault(variable, Set.of());
 	}

@@ -35,15 +35,9 @@ final class CoveredMethods {
 			"org.springframework.graphql.data.method.annotation.BatchMapping",
 			"org.springframework.graphql.data.federation.EntityMapping");
 
-	/**
-	 * What is on a method that a framework calls beside those, or for the bean itself.
-	 */
-	private static final List<String> OTHERS = List.of("org.springframework.web.bind.annotation.ExceptionHandler",
-			"org.springframework.web.bind.annotation.InitBinder",
-			"org.springframework.messaging.handler.annotation.MessageExceptionHandler",
-			"org.springframework.graphql.data.method.annotation.GraphQlExceptionHandler",
-			"org.springframework.context.annotation.Bean", "jakarta.annotation.PostConstruct",
-			"jakarta.annotation.PreDestroy");
+	/** What is on a method that a framework calls for the bean itself. */
+	private static final List<String> OTHERS = List.of("org.springframework.context.annotation.Bean",
+			"jakarta.annotation.PostConstruct", "jakarta.annotation.PreDestroy");
 
 	/** Spring calls their methods before there is a proxy, or without it. */
 	private static final List<Class<?>> WITHOUT_PROXY = List.of(InitializingBean.class, DisposableBean.class,

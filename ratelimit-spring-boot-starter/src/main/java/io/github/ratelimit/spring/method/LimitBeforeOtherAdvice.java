@@ -13,11 +13,9 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /**
  * Keeps the limit of a method before advice that post-processors put first, such as that
- * of {@code @Async}, {@code @Retryable} and {@code @ConcurrencyLimit}. The calling thread
- * then receives the denial, which is not retried and does not wait. Other methods are
- * limited according to the order.
- * <p>
- * It is not ordered, so that it runs after the ordered post-processors.
+ * of {@code @Async}, {@code @Retryable} and {@code @ConcurrencyLimit}: the caller gets
+ * the denial, which is not retried and does not wait. Other methods are limited by the
+ * order. Not ordered, so that it runs after the ordered post-processors.
  */
 record LimitBeforeOtherAdvice(RateLimitedAdvisor advisor, RateLimitedBeanCheck check) implements BeanPostProcessor {
 

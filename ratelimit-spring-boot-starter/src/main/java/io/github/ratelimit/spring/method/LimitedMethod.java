@@ -14,7 +14,7 @@ import org.springframework.util.ClassUtils;
 /**
  * A method with all of its {@code @RateLimited} annotations, or those of its type.
  *
- * @param method the method as declared in the class of the object
+ * @param method as declared in the class of the object
  * @param fallback called for denied calls
  * @param result how a call is decided, and refused
  * @param place describes the annotated element in messages

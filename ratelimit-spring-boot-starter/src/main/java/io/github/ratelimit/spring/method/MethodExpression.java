@@ -50,10 +50,8 @@ final class MethodExpression {
 	}
 
 	/**
-	 * Parses an expression.
-	 * @param attribute the attribute of the annotation
-	 * @param method the method whose parameters it may read
-	 * @param type the class of the object
+	 * Parses an expression over the parameters of a method, which a class has.
+	 * @param attribute of the annotation
 	 * @param place names the annotation in messages
 	 * @throws IllegalArgumentException if no call can evaluate it
 	 */

@@ -20,16 +20,13 @@ import org.springframework.core.ReactiveTypeDescriptor;
  * may subscribe. The decision, which may block, is never made on a thread that must not.
  * <p>
  * A separate class, because Reactor is optional.
- *
- * @param adapter converts results
  */
 record PublisherResult(ReactiveAdapter adapter) implements ResultType {
 
 	/**
-	 * Returns what fits a suspend function. Spring calls it as a publisher, to which the
-	 * proxy subscribes for the caller: at once, or each time that a {@code Flow} is
-	 * collected. The value itself may be that of a fallback which does not suspend.
-	 * @param type the result that the source declares
+	 * Returns what fits a suspend function, by its declared result. Spring calls it as a
+	 * publisher, to which the proxy subscribes for the caller: at once, or each time that
+	 * a {@code Flow} is collected. A fallback that does not suspend returns the value.
 	 * @throws IllegalArgumentException if Spring does not return such results to callers
 	 */
 	static PublisherResult ofSuspendFunction(Class<?> type) {

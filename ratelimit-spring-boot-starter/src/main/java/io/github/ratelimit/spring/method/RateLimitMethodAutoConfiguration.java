@@ -7,8 +7,10 @@ import io.github.ratelimit.spring.decide.PolicyEnforcer;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 
 import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -61,8 +63,8 @@ public final class RateLimitMethodAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static RateLimitedBeanCheck rateLimitedBeanCheck(RateLimitedAdvisor advisor) {
-		return new RateLimitedBeanCheck(advisor);
+	static RateLimitedBeanCheck rateLimitedBeanCheck(RateLimitedAdvisor advisor, BeanFactory beanFactory) {
+		return new RateLimitedBeanCheck(advisor, (ConfigurableListableBeanFactory) beanFactory);
 	}
 
 	@Bean

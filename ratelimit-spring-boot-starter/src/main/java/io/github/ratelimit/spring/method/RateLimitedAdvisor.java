@@ -42,10 +42,9 @@ final class RateLimitedAdvisor extends StaticMethodMatcherPointcutAdvisor implem
 	private final transient Map<Class<?>, Collection<LimitedMethod>> ofTypes = new ConcurrentHashMap<>();
 
 	/**
-	 * Creates an advisor.
-	 * @param enforcer supplies the enforcer when the first annotation is found, because
-	 * an advisor is created before other beans
-	 * @param order the order among other advisors
+	 * Creates an advisor, before other beans.
+	 * @param enforcer called when the first annotation is found
+	 * @param order among other advisors
 	 */
 	RateLimitedAdvisor(RateLimitedReader reader, Supplier<PolicyEnforcer> enforcer, int order) {
 		this.reader = reader;
@@ -71,10 +70,9 @@ final class RateLimitedAdvisor extends StaticMethodMatcherPointcutAdvisor implem
 	public Map<String, Set<IdentifiedPolicy>> byPlace() {
 		Map<String, Set<IdentifiedPolicy>> policies = new TreeMap<>();
 		this.methods.values()
-			.stream()
-			.flatMap(Optional::stream)
-			.forEach((method) -> policies.computeIfAbsent(method.shortPlace(), (place) -> new LinkedHashSet<>())
-				.addAll(method.policies()));
+			.forEach((limited) -> limited
+				.ifPresent((method) -> policies.computeIfAbsent(method.shortPlace(), (place) -> new LinkedHashSet<>())
+					.addAll(method.policies())));
 		return policies;
 	}
 
@@ -107,10 +105,8 @@ final class RateLimitedAdvisor extends StaticMethodMatcherPointcutAdvisor implem
 	}
 
 	/**
-	 * Returns a limited method.
-	 * @param method the method, of the class or of one of its interfaces
-	 * @param targetClass the class of the object
-	 * @return the limited method; {@code null} if it has no annotations
+	 * Returns the limited method of a class, or of one of its interfaces; {@code null} if
+	 * it has no annotations.
 	 */
 	@Nullable LimitedMethod limited(Method method, Class<?> targetClass) {
 		MethodClassKey key = new MethodClassKey(method, targetClass);

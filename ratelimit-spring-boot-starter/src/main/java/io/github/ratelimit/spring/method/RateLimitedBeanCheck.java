@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
@@ -21,15 +22,12 @@ import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.beans.factory.BeanFactory;
-import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.Ordered;
-import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -39,7 +37,7 @@ import org.springframework.util.ClassUtils;
  * <p>
  * Safe for use by several threads.
  */
-final class RateLimitedBeanCheck implements BeanPostProcessor, SmartInitializingSingleton, BeanFactoryAware, Ordered {
+final class RateLimitedBeanCheck implements BeanPostProcessor, SmartInitializingSingleton, Ordered {
 
 	private static final Logger logger = LoggerFactory.getLogger(RateLimitedBeanCheck.class);
 
@@ -51,15 +49,11 @@ final class RateLimitedBeanCheck implements BeanPostProcessor, SmartInitializing
 	/** Number of advisors before the limit of a bean when it was proxied. */
 	private final Map<String, Integer> positions = new ConcurrentHashMap<>();
 
-	private @Nullable ConfigurableListableBeanFactory beanFactory;
+	private final ConfigurableListableBeanFactory beanFactory;
 
-	RateLimitedBeanCheck(RateLimitedAdvisor advisor) {
+	RateLimitedBeanCheck(RateLimitedAdvisor advisor, ConfigurableListableBeanFactory beanFactory) {
 		this.advisor = advisor;
-	}
-
-	@Override
-	public void setBeanFactory(BeanFactory beanFactory) {
-		this.beanFactory = (ConfigurableListableBeanFactory) beanFactory;
+		this.beanFactory = beanFactory;
 	}
 
 	/** Runs right after the post-processor that creates the proxies. */
@@ -70,7 +64,7 @@ final class RateLimitedBeanCheck implements BeanPostProcessor, SmartInitializing
 
 	@Override
 	public Object postProcessBeforeInitialization(Object bean, String name) {
-		if (requireProxyable(bean.getClass()) && beanFactory().containsBeanDefinition(name)) {
+		if (requireProxyable(bean.getClass()) && this.beanFactory.containsBeanDefinition(name)) {
 			this.seen.add(name);
 		}
 		return bean;
@@ -92,16 +86,17 @@ final class RateLimitedBeanCheck implements BeanPostProcessor, SmartInitializing
 
 	@Override
 	public void afterSingletonsInstantiated() {
-		ConfigurableListableBeanFactory factory = beanFactory();
+		ConfigurableListableBeanFactory factory = this.beanFactory;
 		Stream.of(factory.getBeanDefinitionNames(), factory.getSingletonNames())
 			.flatMap(Arrays::stream)
 			.distinct()
 			.filter((name) -> !factory.containsBeanDefinition(name)
 					|| !factory.getMergedBeanDefinition(name).isAbstract())
-			.forEach((name) -> check(name, factory));
+			.forEach(this::check);
 	}
 
-	private void check(String name, ConfigurableListableBeanFactory factory) {
+	private void check(String name) {
+		ConfigurableListableBeanFactory factory = this.beanFactory;
 		try {
 			Object bean = factory.containsSingleton(name) ? factory.getSingleton(name) : null;
 			if (bean == null || bean instanceof FactoryBean) {
@@ -115,7 +110,7 @@ final class RateLimitedBeanCheck implements BeanPostProcessor, SmartInitializing
 			}
 			else if (!(AopUtils.isAopProxy(bean) && bean instanceof AopInfrastructureBean)
 					&& !this.seen.contains(name)) {
-				checkUnlimited(name, bean, factory);
+				checkUnlimited(name, bean);
 			}
 		}
 		catch (LinkageError | TypeNotPresentException ex) {
@@ -152,12 +147,12 @@ final class RateLimitedBeanCheck implements BeanPostProcessor, SmartInitializing
 		return true;
 	}
 
-	private void checkUnlimited(String name, Object bean, ConfigurableListableBeanFactory factory) {
+	private void checkUnlimited(String name, Object bean) {
 		Collection<LimitedMethod> methods = this.advisor.limited(AopProxyUtils.ultimateTargetClass(bean));
 		if (methods.isEmpty()) {
 			return;
 		}
-		String processor = findProcessor(name, factory, new HashSet<>());
+		String processor = findProcessor(name, new HashSet<>());
 		if (processor != null) {
 			throw notIntercepted(methods,
 					"its bean '%s' is created before calls can be intercepted, because %s".formatted(name,
@@ -172,22 +167,19 @@ final class RateLimitedBeanCheck implements BeanPostProcessor, SmartInitializing
 	}
 
 	/** Finds the post-processor because of which a bean was created early. */
-	private static @Nullable String findProcessor(String name, ConfigurableListableBeanFactory factory,
-			Set<String> seen) {
-		if (!seen.add(name) || !factory.containsBean(name)) {
+	private @Nullable String findProcessor(String name, Set<String> seen) {
+		if (!seen.add(name) || !this.beanFactory.containsBean(name)) {
 			return null;
 		}
-		if (factory.isTypeMatch(name, BeanPostProcessor.class)
-				|| factory.isTypeMatch(name, BeanFactoryPostProcessor.class)) {
+		if (this.beanFactory.isTypeMatch(name, BeanPostProcessor.class)
+				|| this.beanFactory.isTypeMatch(name, BeanFactoryPostProcessor.class)) {
 			return name;
 		}
-		for (String dependent : factory.getDependentBeans(name)) {
-			String processor = findProcessor(dependent, factory, seen);
-			if (processor != null) {
-				return processor;
-			}
-		}
-		return null;
+		return Stream.of(this.beanFactory.getDependentBeans(name))
+			.map((dependent) -> findProcessor(dependent, seen))
+			.filter(Objects::nonNull)
+			.findFirst()
+			.orElse(null);
 	}
 
 	private boolean isLimited(Advised advised) {
@@ -259,11 +251,6 @@ final class RateLimitedBeanCheck implements BeanPostProcessor, SmartInitializing
 	private static InvalidRateLimitedException notIntercepted(Collection<LimitedMethod> methods, String reason,
 			String remedy) {
 		return InvalidRateLimitedException.notIntercepted(methods.iterator().next().place(), reason, remedy);
-	}
-
-	private ConfigurableListableBeanFactory beanFactory() {
-		Assert.state(this.beanFactory != null, "There must be a bean factory");
-		return this.beanFactory;
 	}
 
 }

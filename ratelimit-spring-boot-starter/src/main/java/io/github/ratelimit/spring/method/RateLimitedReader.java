@@ -63,10 +63,8 @@ final class RateLimitedReader {
 	}
 
 	/**
-	 * Reads the annotations of a method, or of its type.
-	 * @param method the method, of the class or of one of its interfaces
-	 * @param targetClass the class of the object
-	 * @return the limited method; {@code null} if it has no annotations
+	 * Reads the annotations of a method, of a class or one of its interfaces, or of the
+	 * class; {@code null} if there are none.
 	 * @throws InvalidRateLimitedException if they cannot be enforced
 	 */
 	@Nullable LimitedMethod read(Method method, Class<?> targetClass) {
@@ -257,9 +255,8 @@ final class RateLimitedReader {
 	/**
 	 * The method that annotations are read for.
 	 *
-	 * @param method the method as declared in the class of the object
-	 * @param type the class of the object
-	 * @param defaultName the default name of a policy declared inline
+	 * @param type the class of the object, which may inherit the method
+	 * @param defaultName of a policy declared inline
 	 * @param place describes the annotated element in messages
 	 * @param onMethod whether the annotations are on the method rather than on its type
 	 */

@@ -29,36 +29,13 @@ import org.springframework.web.servlet.HandlerMapping;
  * Finds who pays for a request, by which plan, and how much.
  * <p>
  * Safe for use by several threads.
+ *
+ * @param decider knows the current form of policies
+ * @param cost the costs of requests; {@code null} for those of the configuration and of
+ * annotations
  */
-final class RequestCharges {
-
-	private final Decider decider;
-
-	private final RequestIdentifiers identifiers;
-
-	private final AccessLists lists;
-
-	private final RequestConditions conditions;
-
-	private final @Nullable RequestCost cost;
-
-	private final UserPlans plans;
-
-	/**
-	 * Creates an instance.
-	 * @param decisions knows the current form of policies
-	 * @param cost the costs of requests; {@code null} for those of the configuration and
-	 * of annotations
-	 */
-	RequestCharges(Decider decider, RequestIdentifiers identifiers, AccessLists lists, RequestConditions conditions,
-			@Nullable RequestCost cost, UserPlans plans) {
-		this.decider = decider;
-		this.identifiers = identifiers;
-		this.lists = lists;
-		this.conditions = conditions;
-		this.cost = cost;
-		this.plans = plans;
-	}
+record RequestCharges(Decider decider, RequestIdentifiers identifiers, AccessLists lists, RequestConditions conditions,
+		@Nullable RequestCost cost, UserPlans plans) {
 
 	/**
 	 * Returns what is known before the login, and defers the rest. Only the first use of
@@ -82,13 +59,10 @@ final class RequestCharges {
 			PolicyUse use = current(each, request);
 			// The plan is that of the user.
 			boolean plans = !use.policy().plans().isEmpty();
-			PolicyCharge charge = (unlimited || plans) ? null : charge(use, this.identifiers::findBeforeLogin, request);
-			if (charge != null) {
-				charges.add(charge);
-			}
+			boolean counted = !unlimited && !plans && charge(use, this.identifiers::findBeforeLogin, request, charges);
 			if (needsUser(use.policy())) {
 				deferred = deferred.isEmpty() ? new ArrayList<>(2) : deferred;
-				deferred.add(new DeferredUse(each, plans, charge != null));
+				deferred.add(new DeferredUse(each, plans, counted));
 			}
 		}
 		state.defer(deferred, request.getDispatcherType());
@@ -103,12 +77,8 @@ final class RequestCharges {
 		}
 		List<PolicyCharge> charges = new ArrayList<>(deferred.size());
 		for (DeferredUse each : deferred) {
-			PolicyCharge charge = charge(current(each.use(), request), (use, same) -> each.whole()
-					? this.identifiers.find(use, same) : this.identifiers.findAfterLogin(use, each.counted(), same),
-					request);
-			if (charge != null) {
-				charges.add(charge);
-			}
+			charge(current(each.use(), request), (use, same) -> each.whole() ? this.identifiers.find(use, same)
+					: this.identifiers.findAfterLogin(use, each.counted(), same), request, charges);
 		}
 		return charges;
 	}
@@ -122,10 +92,8 @@ final class RequestCharges {
 		List<String> patterns = (pattern != null) ? List.of(pattern) : List.of();
 		List<PolicyCharge> charges = new ArrayList<>(uses.size());
 		for (PolicyUse each : uses) {
-			PolicyCharge charge = this.conditions.apply(each.policy(), request)
-					? charge(current(each.withPatterns(patterns), request), this.identifiers::find, request) : null;
-			if (charge != null) {
-				charges.add(charge);
+			if (this.conditions.apply(each.policy(), request)) {
+				charge(current(each.withPatterns(patterns), request), this.identifiers::find, request, charges);
 			}
 		}
 		return charges;
@@ -172,11 +140,11 @@ final class RequestCharges {
 	}
 
 	/**
-	 * Returns the charge of a use; {@code null} if the request has no identifier. A
-	 * missing identifier denies no request that costs nothing.
+	 * Adds the charge of a use. Returns false if the request has no identifier; a missing
+	 * one denies no request that costs nothing.
 	 */
-	private @Nullable PolicyCharge charge(PolicyUse use,
-			BiFunction<PolicyUse, HttpServletRequest, List<Identifier>> finder, HttpServletRequest request) {
+	private boolean charge(PolicyUse use, BiFunction<PolicyUse, HttpServletRequest, List<Identifier>> finder,
+			HttpServletRequest request, List<PolicyCharge> charges) {
 		IdentifiedPolicy policy = use.policy();
 		List<Identifier> found;
 		try {
@@ -186,10 +154,11 @@ final class RequestCharges {
 			if (cost(use, request) > 0) {
 				throw ex;
 			}
-			return null;
+			return false;
 		}
-		return found.isEmpty() ? null : new PolicyCharge(policy, new Charge(policy.policy(), found, cost(use, request)),
-				policy.plans().isEmpty() ? null : this.plans.find(request));
+		return !found.isEmpty()
+				&& charges.add(new PolicyCharge(policy, new Charge(policy.policy(), found, cost(use, request)),
+						policy.plans().isEmpty() ? null : this.plans.find(request)));
 	}
 
 	private long cost(PolicyUse use, HttpServletRequest request) {

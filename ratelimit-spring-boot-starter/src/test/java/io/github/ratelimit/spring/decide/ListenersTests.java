@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.decide;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -13,7 +14,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link Listeners}.
+ * Tests for {@link Listeners} and what these log once.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class ListenersTests {
@@ -40,6 +41,17 @@ class ListenersTests {
 			throw new IllegalStateException("expected by this test");
 		}).tell((listener) -> listener.accept("event"));
 		assertThat(output).doesNotContain("WARN");
+	}
+
+	@Test
+	void hundredSubjectsAreLoggedOnceEach(CapturedOutput output) {
+		LoggedOnce warnings = new LoggedOnce(ListenersTests.class);
+		assertThat(warnings.contains(0)).isFalse();
+		Stream.iterate(0, (i) -> i + 1).limit(300).forEach((i) -> warnings.warn(i / 2, "Subject {} of a test", i / 2));
+		assertThat(output.toString().lines().filter((line) -> line.endsWith("of a test"))).hasSize(100)
+			.doesNotHaveDuplicates();
+		assertThat(warnings.contains(99)).isTrue();
+		assertThat(warnings.contains(100)).isTrue();
 	}
 
 	private static final class Failing implements Consumer<String> {

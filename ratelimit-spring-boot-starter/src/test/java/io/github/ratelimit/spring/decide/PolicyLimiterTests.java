@@ -5,6 +5,7 @@ import io.github.ratelimit.spring.config.RateLimitOffAutoConfiguration;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -49,8 +50,7 @@ class PolicyLimiterTests {
 	private final WebApplicationContextRunner runner = StarterRunners.web()
 		.withBean(DecisionListener.class, () -> this.decisions::add)
 		.withPropertyValues("ratelimit.plan='pro'", "ratelimit.policies.mail.limits=2/m",
-				"ratelimit.policies.mail.identifiers=user", "ratelimit.policies.mail.plans.pro.limits=4/m",
-				"ratelimit.policies.mail.plans.partner.unlimited=true", "ratelimit.policies.all.limits=3/h",
+				"ratelimit.policies.mail.identifiers=user", "ratelimit.policies.all.limits=3/h",
 				"ratelimit.policies.all.identifiers=global", "ratelimit.policies.both.limits=5/m",
 				"ratelimit.policies.both.identifiers=ip,user", "ratelimit.policies.host.limits=1/m",
 				"ratelimit.policies.host.identifiers=code:host");
@@ -84,21 +84,21 @@ class PolicyLimiterTests {
 		});
 	}
 
-	/** A bucket of 3 for everybody, of 5 for the users of a plan. */
 	@Test
-	void planHasBurstOfItsOwn() {
+	void planIsThatOfTheUseAndHasBurstOfItsOwn() {
 		this.inMemory
 			.withPropertyValues("ratelimit.policies.bucket.algorithm=token-bucket",
 					"ratelimit.policies.bucket.limits=1/m", "ratelimit.policies.bucket.burst=3",
 					"ratelimit.policies.bucket.identifiers=user", "ratelimit.policies.bucket.plans.pro.limits=2/m",
-					"ratelimit.policies.bucket.plans.pro.burst=5", "ratelimit.policies.bucket.plans.free.limits=2/m")
+					"ratelimit.policies.bucket.plans.pro.burst=5", "ratelimit.policies.bucket.plans.free.limits=2/m",
+					"ratelimit.policies.bucket.plans.partner.unlimited=true")
 			.run((context) -> {
 				PolicyLimiter limiter = context.getBean(PolicyLimiter.class);
-				for (String plan : List.of("none", "pro", "free")) {
+				Map.of("none", 3, "pro", 5, "free", 3, "partner", 9).forEach((plan, allowed) -> {
 					Use use = Use.of("bucket", Identifier.user(plan)).withPlan(plan);
 					assertThat(Stream.generate(() -> limiter.tryAcquire(use).allowed()).limit(9).filter((ok) -> ok))
-						.hasSize(plan.equals("pro") ? 5 : 3);
-				}
+						.hasSize(allowed);
+				});
 			});
 	}
 
@@ -138,16 +138,6 @@ class PolicyLimiterTests {
 				assertThat(remaining(limiter.peek("all"))).containsExactly(2L, 2L);
 				assertThat(limiter.tryAcquire("slow", ANNA).allowed()).isTrue();
 			});
-	}
-
-	@Test
-	void planIsThatOfTheUse() {
-		run((limiter) -> {
-			assertThat(limiter.tryAcquire(Use.of("mail", ANNA).withPlan("pro").withCost(4)).allowed()).isTrue();
-			assertThat(limiter.tryAcquire(Use.of("mail", ANNA).withPlan("partner").withCost(99)).allowed()).isTrue();
-			assertThat(limiter.peek(Use.of("mail", Identifier.user("b")).withPlan("unknown").withCost(3)).allowed())
-				.isFalse();
-		});
 	}
 
 	@Test

@@ -65,7 +65,7 @@ class RunningCallsTests {
 	}
 
 	@Test
-	void callIsRenewedAfterEachThirdOfItsLeaseUntilItsEnd() {
+	void callIsRenewedAfterEachThirdOfItsLease() {
 		this.calls.add(this.first);
 		this.calls.add(this.second);
 		this.calls.remove(this.first);
@@ -139,7 +139,7 @@ class RunningCallsTests {
 
 	/** Servlet containers sometimes drop a request without an event for its end. */
 	@Test
-	void callIsRenewedForLongerOnlyWhileItShowsThatItRuns() {
+	void longCallIsRenewedWhileASignShowsIt() {
 		AtomicBoolean runs = new AtomicBoolean(true);
 		PolicyCharge failing = call(3);
 		this.calls.add(this.first);

@@ -2,6 +2,7 @@ package io.github.ratelimit.spring.decide;
 
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 import io.github.ratelimit.Identifier;
@@ -14,6 +15,9 @@ import io.github.ratelimit.spring.policy.Enforcement;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import io.github.ratelimit.spring.policy.MissingIdentifier;
 import io.github.ratelimit.spring.policy.Mode;
+import io.micrometer.context.ContextRegistry;
+import io.micrometer.context.ContextSnapshot;
+import io.micrometer.context.ContextSnapshotFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -36,6 +40,7 @@ class ThreadEnforcerTests {
 	@AfterEach
 	void forgetUser() {
 		SecurityContextHolder.clearContext();
+		CarriedCaller.exchange(null);
 	}
 
 	@Test
@@ -114,6 +119,34 @@ class ThreadEnforcerTests {
 				.withEnforcement(new Enforcement(Mode.SHADOW, OnStoreFailure.ALLOW, null, missing));
 			assertThat(ENFORCER.charge(new PolicyUse(policy, 1, Map.of()))).isEmpty();
 		}
+	}
+
+	/** The user may log in after the caller was carried over. */
+	@Test
+	@SuppressWarnings("try")
+	void threadHasCarriedCallerWithinScopeAlone() {
+		ContextSnapshotFactory snapshots = ContextSnapshotFactory.builder()
+			.contextRegistry(new ContextRegistry().registerThreadLocalAccessor(new CarriedCaller.Accessor()))
+			.build();
+		AtomicReference<Identifier> user = new AtomicReference<>(Identifier.user("nobody"));
+		CarriedCaller.exchange(() -> {
+			Identifier now = user.get();
+			return (name) -> now;
+		});
+		ContextSnapshot before = snapshots.captureAll();
+		try (ContextSnapshot.Scope outer = before.setThreadLocals();
+				ContextSnapshot.Scope inner = before.setThreadLocals()) {
+			user.set(Identifier.user("anna"));
+			assertThat(CarriedCaller.current().find("user")).isEqualTo(Identifier.user("nobody"));
+		}
+		assertThat(CarriedCaller.current().find("user")).isEqualTo(user.get());
+		Runnable carried = snapshots.captureAll().wrap(() -> {
+			assertThat(identifiers(Map.of(), "user")).containsExactly(user.get());
+		});
+		carried.run();
+		CarriedCaller.exchange(null);
+		carried.run();
+		assertThat(CarriedCaller.current()).isNull();
 	}
 
 	private static List<Identifier> identifiers(Map<String, String> values, String... names) {

@@ -4,10 +4,8 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -46,11 +44,10 @@ import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.Ordered;
 import org.springframework.core.ReactiveAdapterRegistry;
-import org.springframework.resilience.annotation.EnableResilientMethods;
-import org.springframework.resilience.annotation.Retryable;
 import org.springframework.security.authentication.TestingAuthenticationToken;
 import org.springframework.security.core.context.SecurityContextHolder;
 
+import static io.github.ratelimit.spring.method.LimitedBeans.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -86,8 +83,7 @@ class AsynchronousResultTests {
 
 	@Test
 	void futureOfDeniedCallFails() {
-		this.runner.withBean(Methods.class).run((context) -> {
-			Methods methods = context.getBean(Methods.class);
+		run(this.runner, Methods.class, (methods) -> {
 			assertThat(methods.future("a").join()).isEqualTo("called a");
 			assertDenied(methods.future("b")::get);
 			assertThat(methods.stage("a").toCompletableFuture().join()).isEqualTo("called a");
@@ -98,9 +94,13 @@ class AsynchronousResultTests {
 	}
 
 	@Test
-	void monoIsDecidedOnEachSubscription() {
-		this.runner.withBean(Methods.class).run((context) -> {
-			Methods methods = context.getBean(Methods.class);
+	void monoIsDecidedOnEachSubscriptionAndNotCancelled() {
+		run(this.runner, Methods.class, (methods) -> {
+			assertThat(methods.ofContext().contextWrite((each) -> each.put("name", "anna")).block()).isEqualTo("anna");
+			assertThat(methods.ends()).containsExactly(SignalType.ON_COMPLETE);
+			assertThat(methods.answered().block()).isEqualTo("called");
+			assertThat(methods.answered().block()).isEqualTo("instead");
+			this.deciders.clear();
 			methods.mono("never");
 			Mono<String> mono = methods.mono("a");
 			assertThat(this.deciders).isEmpty();
@@ -117,8 +117,7 @@ class AsynchronousResultTests {
 
 	@Test
 	void everyTypeThatSpringKnowsIsDecidedOnSubscription() {
-		this.runner.withBean(Methods.class).run((context) -> {
-			Methods methods = context.getBean(Methods.class);
+		run(this.runner, Methods.class, (methods) -> {
 			for (Object result : List.of(methods.publisher(), methods.single(), methods.jdkFlow(),
 					methods.kotlinFlow())) {
 				assertThat(values(result)).containsExactly("called");
@@ -140,23 +139,15 @@ class AsynchronousResultTests {
 		return Flux.from(publisher).collectList().block();
 	}
 
-	/** The recipe of the documentation. */
 	@Test
-	void deniedCallerGetsLastKnownPrice() {
-		this.runner.withPropertyValues("ratelimit.policies.prices.limits=1/s").withBean(Prices.class).run((context) -> {
-			Prices prices = context.getBean(Prices.class);
-			assertThat(prices.price("tea").block()).isEqualTo(3);
-			assertThat(prices.price("tea").block()).as("known").isEqualTo(3);
-			assertThat(prices.price("coffee").block()).as("unknown").isNull();
-			this.clock.advance(Duration.ofSeconds(1));
-			assertThat(prices.price("coffee").block()).isEqualTo(6);
-		});
-	}
-
-	@Test
-	void failuresOfLimiterAreErrorsOfResult() {
-		this.runner.withBean(Methods.class).run((context) -> {
-			Methods methods = context.getBean(Methods.class);
+	void failuresOfLimiterAndMethodReachTheCaller() {
+		run(this.runner, Methods.class, (methods) -> {
+			assertThatExceptionOfType(IOException.class).isThrownBy(methods::throwing).withMessage("its own");
+			assertThat(methods.throwingMono().toFuture()).failsWithin(Duration.ofSeconds(10))
+				.withThrowableThat()
+				.havingRootCause()
+				.isInstanceOf(IOException.class)
+				.withMessage("its own");
 			assertThatExceptionOfType(RateLimitedExpressionException.class).isThrownBy(methods.monoCosts(-1)::block);
 			this.failure = new StoreException("gone", new IllegalStateException());
 			assertThat(methods.future("a")).failsWithin(Duration.ZERO)
@@ -169,23 +160,8 @@ class AsynchronousResultTests {
 	}
 
 	@Test
-	void exceptionsOfMethodAreItsOwn() {
-		this.runner.withBean(Methods.class).run((context) -> {
-			Methods methods = context.getBean(Methods.class);
-			assertThatExceptionOfType(IOException.class).isThrownBy(methods::throwing).withMessage("its own");
-			Mono<String> mono = methods.throwingMono();
-			assertThat(mono.toFuture()).failsWithin(Duration.ofSeconds(10))
-				.withThrowableThat()
-				.havingRootCause()
-				.isInstanceOf(IOException.class)
-				.withMessage("its own");
-		});
-	}
-
-	@Test
 	void threadThatMustNotBlockDoesNotDecide() {
-		this.runner.withBean(Methods.class).run((context) -> {
-			Methods methods = context.getBean(Methods.class);
+		run(this.runner, Methods.class, (methods) -> {
 			assertThat(methods.mono("a").subscribeOn(Schedulers.parallel()).block()).isEqualTo("called a");
 			assertDenied(methods.mono("b").subscribeOn(Schedulers.parallel())::block);
 			assertThat(this.deciders).hasSize(2).allSatisfy((thread) -> {
@@ -197,8 +173,7 @@ class AsynchronousResultTests {
 
 	@Test
 	void userIsThatOfTheThreadThatCalls() {
-		this.runner.withBean(Methods.class).run((context) -> {
-			Methods methods = context.getBean(Methods.class);
+		run(this.runner, Methods.class, (methods) -> {
 			logIn("anna");
 			Mono<String> ofAnna = methods.ofUser().subscribeOn(Schedulers.parallel());
 			logIn("bert");
@@ -211,26 +186,6 @@ class AsynchronousResultTests {
 
 	private static void logIn(String name) {
 		SecurityContextHolder.getContext().setAuthentication(new TestingAuthenticationToken(name, "", "ROLE_USER"));
-	}
-
-	@Test
-	void sourceIsNotCancelledAndSeesContextOfSubscriber() {
-		this.runner.withBean(Methods.class).run((context) -> {
-			Methods methods = context.getBean(Methods.class);
-			assertThat(methods.ofContext().contextWrite((each) -> each.put("name", "anna")).block()).isEqualTo("anna");
-			assertThat(methods.ends()).containsExactly(SignalType.ON_COMPLETE);
-		});
-	}
-
-	@Test
-	void retriedSubscriptionIsCountedOnce() {
-		this.runner.withBean(Resilience.class).withBean(Methods.class).run((context) -> {
-			Methods methods = context.getBean(Methods.class);
-			assertThat(methods.retried().block()).isEqualTo(3);
-			assertDenied(methods.retried()::block);
-			assertThat(this.deciders).hasSize(2);
-			assertThat(methods.calls()).isEqualTo(3);
-		});
 	}
 
 	@Test
@@ -296,6 +251,15 @@ class AsynchronousResultTests {
 			return called(Mono.just("called " + text));
 		}
 
+		@RateLimited(limits = "1/m", fallbackMethod = "instead")
+		public Mono<String> answered() {
+			return Mono.just("called");
+		}
+
+		private Mono<String> instead() {
+			return Mono.just("instead");
+		}
+
 		@RateLimited(limits = "1/m")
 		public Flux<String> flux() {
 			return Flux.just("called", "again");
@@ -349,41 +313,6 @@ class AsynchronousResultTests {
 		@RateLimited(limits = "1/m")
 		public Mono<String> ofContext() {
 			return Mono.deferContextual((context) -> Mono.just(context.<String>get("name"))).doFinally(this.ends::add);
-		}
-
-		@RateLimited(limits = "1/m")
-		@Retryable(maxRetries = 5, delay = 1)
-		public Mono<Integer> retried() {
-			return Mono.fromCallable(() -> {
-				if (this.calls.incrementAndGet() < 3) {
-					throw new IllegalStateException("again");
-				}
-				return this.calls.get();
-			});
-		}
-
-	}
-
-	@EnableResilientMethods
-	static class Resilience {
-
-	}
-
-	static class Prices {
-
-		private final Map<String, Long> known = new ConcurrentHashMap<>();
-
-		@RateLimited(policy = "prices", fallbackMethod = "known")
-		public Mono<Long> price(String item) {
-			return ask(item).doOnNext((price) -> this.known.put(item, price));
-		}
-
-		private Mono<Long> known(String item) {
-			return Mono.justOrEmpty(this.known.get(item));
-		}
-
-		private Mono<Long> ask(String item) {
-			return Mono.just((long) item.length());
 		}
 
 	}

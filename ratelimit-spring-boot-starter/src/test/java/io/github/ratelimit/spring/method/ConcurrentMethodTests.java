@@ -4,7 +4,6 @@ import java.lang.reflect.Proxy;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
@@ -17,9 +16,7 @@ import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.decide.Decided;
-import io.github.ratelimit.spring.decide.PolicyCharge;
 import io.github.ratelimit.spring.decide.PolicyEnforcer;
-import io.github.ratelimit.spring.decide.PolicyUse;
 import org.assertj.core.api.ThrowingConsumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,8 +41,7 @@ import static org.awaitility.Awaitility.await;
 class ConcurrentMethodTests {
 
 	private final ApplicationContextRunner runner = StarterRunners.inMemory()
-		.withPropertyValues("ratelimit.policies.one.concurrent=1", "ratelimit.policies.both.limits=3/h",
-				"ratelimit.policies.both.concurrent=1");
+		.withPropertyValues("ratelimit.policies.one.concurrent=1");
 
 	private final Call call = new Call();
 
@@ -63,31 +59,10 @@ class ConcurrentMethodTests {
 					assertDenied(() -> methods.plain(() -> "denied"), "Rate limit exceeded: one (1 concurrent)");
 					return "called";
 				})).isEqualTo("called");
-			}
-		});
-	}
-
-	@Test
-	void callEndsWithAnException() {
-		run(this.runner, (methods) -> {
-			for (int i = 0; i < 3; i++) {
 				assertThatIllegalStateException().isThrownBy(() -> methods.plain(() -> {
 					throw new IllegalStateException();
 				}));
 			}
-		});
-	}
-
-	@Test
-	void limitsAndConcurrentCallsAreDecidedTogether() {
-		run(this.runner, (methods) -> {
-			methods.both(() -> {
-				assertDenied(() -> methods.both(() -> "denied"));
-				return "called";
-			});
-			assertThat(methods.both(() -> "called")).isEqualTo("called");
-			assertThat(methods.both(() -> "called")).isEqualTo("called");
-			assertDenied(() -> methods.both(() -> "denied"));
 		});
 	}
 
@@ -138,9 +113,7 @@ class ConcurrentMethodTests {
 				answer.join();
 			}
 			return Instant.parse("2026-03-01T12:00:00Z");
-		}))
-			.withPropertyValues("ratelimit.defaults.identifiers=global", "ratelimit.policies.one.concurrent=1",
-					"ratelimit.policies.both.limits=1/h"),
+		})).withPropertyValues("ratelimit.defaults.identifiers=global", "ratelimit.policies.one.concurrent=1"),
 				(methods) -> {
 					Disposable subscription = methods.mono(Mono.never()).subscribeOn(Schedulers.parallel()).subscribe();
 					asked.join();
@@ -175,16 +148,12 @@ class ConcurrentMethodTests {
 		});
 	}
 
-	@Test
-	void methodRunsOnItsThread() {
-		runSigns((bean) -> assertThat(bean.now()).isTrue());
-	}
-
 	/** The thread that made the stage may be of a pool, or end. */
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void methodRunsUntilItsStageIsDone(boolean future) {
 		runSigns((bean) -> {
+			assertThat(bean.now()).isTrue();
 			CompletableFuture<String> result = new CompletableFuture<>();
 			List<Thread> threads = new ArrayList<>();
 			CompletableFuture
@@ -229,7 +198,7 @@ class ConcurrentMethodTests {
 
 	private void runSigns(Consumer<Signs> test) {
 		StarterRunners.inMemory()
-			.withBean(PolicyEnforcer.class, () -> new Enforcer(this.call))
+			.withBean(PolicyEnforcer.class, () -> new LimitedBeans.Enforcer(() -> this.call))
 			.withBean(Signs.class, () -> this.signs)
 			.run((context) -> test.accept(context.getBean(Signs.class)));
 	}
@@ -273,24 +242,6 @@ class ConcurrentMethodTests {
 
 	}
 
-	private record Enforcer(Call call) implements PolicyEnforcer {
-
-		@Override
-		public Supplier<Decided> prepare(List<PolicyUse> uses) {
-			return () -> this.call;
-		}
-
-		@Override
-		public Optional<PolicyCharge> charge(PolicyUse use) {
-			return Optional.empty();
-		}
-
-		@Override
-		public void requireKnown(String identifier) {
-		}
-
-	}
-
 	static class Signs {
 
 		private final Call call;
@@ -322,11 +273,6 @@ class ConcurrentMethodTests {
 
 		@RateLimited("one")
 		String plain(Supplier<String> method) {
-			return method.get();
-		}
-
-		@RateLimited(policy = "both")
-		String both(Supplier<String> method) {
 			return method.get();
 		}
 

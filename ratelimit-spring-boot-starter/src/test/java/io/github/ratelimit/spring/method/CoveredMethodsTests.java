@@ -1,7 +1,5 @@
 package io.github.ratelimit.spring.method;
 
-import java.lang.annotation.Retention;
-import java.lang.annotation.RetentionPolicy;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -25,7 +23,10 @@ import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.EventListener;
+import org.springframework.graphql.data.federation.EntityMapping;
 import org.springframework.graphql.data.method.annotation.BatchMapping;
 import org.springframework.graphql.data.method.annotation.GraphQlExceptionHandler;
 import org.springframework.graphql.data.method.annotation.QueryMapping;
@@ -41,10 +42,12 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.InitBinder;
 import org.springframework.web.bind.annotation.ModelAttribute;
 import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.context.support.WebApplicationObjectSupport;
 import org.springframework.web.filter.OncePerRequestFilter;
 import org.springframework.web.service.annotation.GetExchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link CoveredMethods}: which methods the annotation of a class limits.
@@ -64,16 +67,24 @@ class CoveredMethodsTests {
 
 	static Stream<Arguments> types() {
 		return Stream.of(Arguments.of(WebController.class, List.of("get", "exchange", "form")),
-				Arguments.of(MessageController.class, List.of("message", "subscription")),
-				Arguments.of(GraphQlController.class, List.of("query", "batch", "entity")),
+				Arguments.of(OtherController.class, List.of("message", "subscription", "query", "batch", "entity")),
 				Arguments.of(Lifelong.class, List.of("work", "event", "scheduled")),
-				Arguments.of(Advice.class, List.of("explicit")), Arguments.of(Composed.class, List.of("get")));
+				Arguments.of(Advice.class, List.of("explicit")));
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { LimitedFilter.class, WhollyLimitedFilter.class })
-	void startFailsWhenProxyWouldRunInheritedFinalMethod(Class<?> type) {
-		this.runner.withBean(type)
+	@ValueSource(classes = { LimitlessAdvice.class, LimitlessFactory.class })
+	void annotationOfClassIsRefusedWhenOthersCallNothing(Class<?> type) {
+		this.runner.run((context) -> assertThatExceptionOfType(InvalidRateLimitedException.class)
+			.isThrownBy(() -> context.getBean(RateLimitedAdvisor.class).limited(type))
+			.withMessage(
+					"Invalid @RateLimited on %s: on a class it limits handlers, or what other beans call, and there is neither; annotate the methods to limit.",
+					type.getName()));
+	}
+
+	@Test
+	void startFailsWhenProxyWouldRunInheritedFinalMethod() {
+		this.runner.withBean(LimitedFilter.class)
 			.run((context) -> assertThat(StartFailure.cause(context, InvalidRateLimitedException.class))
 				.hasMessageStartingWith("Invalid @RateLimited on ")
 				.hasMessageEndingWith(
@@ -81,14 +92,25 @@ class CoveredMethodsTests {
 	}
 
 	@Test
-	void finalMethodWithoutFieldsMayBeInherited() {
-		this.runner.withBean(Named.class).run((context) -> {
-			assertThat(context).hasNotFailed();
-			Named bean = context.getBean(Named.class);
+	void otherFinalMethodsMayBeInherited() {
+		LimitedBeans.run(this.runner, Named.class, (bean) -> {
 			assertThat(bean.name()).isEqualTo("named");
 			bean.call();
 			LimitedBeans.assertDenied(bean::call);
 		});
+		LimitedBeans.run(this.runner, Supported.class, (bean) -> {
+			bean.call();
+			LimitedBeans.assertDenied(bean::call);
+		});
+	}
+
+	/** Its base class has final methods. */
+	@RateLimited("api")
+	static class Supported extends WebApplicationObjectSupport {
+
+		public void call() {
+		}
+
 	}
 
 	@Controller
@@ -127,7 +149,19 @@ class CoveredMethodsTests {
 
 	@Controller
 	@RateLimited("api")
-	interface MessageController {
+	interface OtherController {
+
+		@QueryMapping
+		String query();
+
+		@BatchMapping(typeName = "Query")
+		List<String> batch(List<String> keys);
+
+		@EntityMapping
+		String entity();
+
+		@GraphQlExceptionHandler
+		void handleOfGraphQl(IllegalStateException ex);
 
 		@MessageMapping("/message")
 		void message();
@@ -136,24 +170,6 @@ class CoveredMethodsTests {
 		void subscription();
 
 		@MessageExceptionHandler
-		void handle(IllegalStateException ex);
-
-	}
-
-	@Controller
-	@RateLimited("api")
-	interface GraphQlController {
-
-		@QueryMapping
-		String query();
-
-		@BatchMapping(typeName = "Query")
-		List<String> batch(List<String> keys);
-
-		@org.springframework.graphql.data.federation.EntityMapping
-		String entity();
-
-		@GraphQlExceptionHandler
 		void handle(IllegalStateException ex);
 
 	}
@@ -201,21 +217,24 @@ class CoveredMethodsTests {
 
 	}
 
-	@Retention(RetentionPolicy.RUNTIME)
-	@Controller
+	@ControllerAdvice
 	@RateLimited("api")
-	@interface LimitedController {
+	static class LimitlessAdvice {
+
+		@ExceptionHandler(IllegalStateException.class)
+		public void handle() {
+		}
 
 	}
 
-	@LimitedController
-	interface Composed {
+	@Configuration
+	@RateLimited("api")
+	static class LimitlessFactory {
 
-		@GetMapping("/composed")
-		void get();
-
-		@ExceptionHandler(IllegalStateException.class)
-		void handle();
+		@Bean
+		String one() {
+			return "1";
+		}
 
 	}
 
@@ -223,15 +242,6 @@ class CoveredMethodsTests {
 
 		@Override
 		@RateLimited("api")
-		protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain) {
-		}
-
-	}
-
-	@RateLimited("api")
-	static class WhollyLimitedFilter extends OncePerRequestFilter {
-
-		@Override
 		protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain) {
 		}
 

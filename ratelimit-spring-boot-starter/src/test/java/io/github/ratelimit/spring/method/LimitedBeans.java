@@ -1,6 +1,14 @@
 package io.github.ratelimit.spring.method;
 
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+
 import io.github.ratelimit.spring.RateLimitExceededException;
+import io.github.ratelimit.spring.decide.Decided;
+import io.github.ratelimit.spring.decide.PolicyCharge;
+import io.github.ratelimit.spring.decide.PolicyEnforcer;
+import io.github.ratelimit.spring.decide.PolicyUse;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.assertj.core.api.ThrowingConsumer;
 
@@ -29,6 +37,25 @@ final class LimitedBeans {
 
 	static void assertDenied(ThrowingCallable call, String message) {
 		assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(call).withMessage(message);
+	}
+
+	/** Decides over all calls alike. */
+	record Enforcer(Supplier<Decided> decision) implements PolicyEnforcer {
+
+		@Override
+		public Supplier<Decided> prepare(List<PolicyUse> uses) {
+			return this.decision;
+		}
+
+		@Override
+		public Optional<PolicyCharge> charge(PolicyUse use) {
+			return Optional.empty();
+		}
+
+		@Override
+		public void requireKnown(String identifier) {
+		}
+
 	}
 
 }

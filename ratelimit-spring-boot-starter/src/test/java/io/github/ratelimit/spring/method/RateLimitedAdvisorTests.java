@@ -46,7 +46,7 @@ class RateLimitedAdvisorTests {
 				(request) -> this.decisions.incrementAndGet(), (request) -> {
 				}))
 		.withPropertyValues("ratelimit.defaults.identifiers=global", "ratelimit.policies.api.limits=10/s",
-				"ratelimit.policies.web.limits=3/s");
+				"ratelimit.policies.web.limits=3/s", "ratelimit.policies.web.identifiers=ip");
 
 	@Test
 	void annotationsAreDecidedTogetherAllOrNothing() {
@@ -73,9 +73,10 @@ class RateLimitedAdvisorTests {
 		});
 	}
 
+	/** Also if a class inherits the method from one that has not the interface. */
 	@Test
-	void annotationOfGenericInterfaceCounts() {
-		this.runner.withBean(StringSink.class).run((context) -> {
+	void annotationOfInterfaceCountsUnlessClassReplacesIt() {
+		this.runner.withBean(StringSink.class).withBean(Meeting.class).withBean(Overriding.class).run((context) -> {
 			Sink<String> bean = context.getBean(StringSink.class);
 			bean.put("a");
 			bean.put("b");
@@ -83,23 +84,14 @@ class RateLimitedAdvisorTests {
 			bean.flush();
 			bean.flush();
 			assertDenied(bean::flush, "Rate limit exceeded: StringSink.flush (2/m)");
-		});
-	}
-
-	@Test
-	void annotationOfInterfaceCountsForInheritedMethod() {
-		run(this.runner, Meeting.class, (bean) -> {
-			bean.put("a");
-			assertDenied(() -> bean.put("a"), "Rate limit exceeded: Meeting.put (1/m)");
-		});
-	}
-
-	@Test
-	void annotationOfClassReplacesThatOfInterface() {
-		run(this.runner, Overriding.class, (bean) -> {
-			bean.put("a");
-			bean.put("a");
-			assertDenied(() -> bean.put("a"), "Rate limit exceeded: Overriding.put (2/m)");
+			Meeting meeting = context.getBean(Meeting.class);
+			meeting.put("a");
+			assertDenied(() -> meeting.put("a"), "Rate limit exceeded: Meeting.put (1/m)");
+			Overriding overriding = context.getBean(Overriding.class);
+			overriding.put("a");
+			overriding.put("a");
+			assertDenied(() -> overriding.put("a"), "Rate limit exceeded: Overriding.put (2/m)");
+			assertThat(AopUtils.isAopProxy(context.getBean(RateLimiter.class))).isFalse();
 		});
 	}
 
@@ -115,7 +107,7 @@ class RateLimitedAdvisorTests {
 
 	@Test
 	void callIsDeniedUntilWindowHasPassed() {
-		run(this.runner, Methods.class, (bean) -> {
+		run(this.runner.withPropertyValues("spring.aop.auto=false"), Methods.class, (bean) -> {
 			assertThat(AopUtils.isCglibProxy(bean)).isTrue();
 			bean.limited();
 			assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(bean::limited)
@@ -124,48 +116,18 @@ class RateLimitedAdvisorTests {
 			assertThat(target(bean).calls).isEqualTo(1);
 			this.clock.advance(Duration.ofMinutes(1));
 			bean.limited();
-			assertThat(target(bean).calls).isEqualTo(2);
-		});
-	}
-
-	@Test
-	void methodIsUntouchedWhenItHasNoAnnotation() {
-		this.runner.withBean(Methods.class).withBean(Plain.class).run((context) -> {
-			Methods bean = context.getBean(Methods.class);
-			for (int i = 0; i < 10; i++) {
+			for (int i = 0; i < 9; i++) {
 				bean.free();
 			}
-			assertThat(target(bean).calls).isEqualTo(10);
-			assertThat(AopUtils.isAopProxy(context.getBean(Plain.class))).isFalse();
+			assertThat(target(bean).calls).isEqualTo(11);
 		});
 	}
 
 	@Test
-	void identifiersOfAnnotationReplaceThoseOfPolicy() {
-		this.runner.withBean(OtherIdentifiers.class)
-			.withPropertyValues("ratelimit.policies.shared.limits=2/m", "ratelimit.policies.shared.identifiers=ip")
-			.run((context) -> {
-				assertThat(context).hasNotFailed();
-				OtherIdentifiers bean = context.getBean(OtherIdentifiers.class);
-				bean.call();
-				bean.call();
-				assertDenied(bean::call, "Rate limit exceeded: shared (2/m)");
-			});
-	}
-
-	@Test
-	void annotationOfMethodReplacesThatOfType() {
+	void typeAnnotationLimitsOtherMethodsThatAreNotPrivate() {
 		run(this.runner, Typed.class, (bean) -> {
 			bean.own();
 			assertDenied(bean::own, "Rate limit exceeded: Typed.own (1/m)");
-			bean.one();
-			bean.two();
-		});
-	}
-
-	@Test
-	void typeAnnotationLimitsMethodsThatAreNotPrivate() {
-		run(this.runner, Typed.class, (bean) -> {
 			bean.packagePrivate();
 			bean.guarded();
 			assertDenied(bean::packagePrivate, "Rate limit exceeded: Typed (2/m)");
@@ -185,15 +147,6 @@ class RateLimitedAdvisorTests {
 			assertDenied(second::call, "Rate limit exceeded: Second.call (1/m)");
 			first.named();
 			assertDenied(second::named, "Rate limit exceeded: inherited (1/m)");
-		});
-	}
-
-	@Test
-	void methodIsLimitedWhenAutomaticProxiesAreSwitchedOff() {
-		this.runner.withBean(Methods.class).withPropertyValues("spring.aop.auto=false").run((context) -> {
-			Methods bean = context.getBean(Methods.class);
-			bean.limited();
-			assertDenied(bean::limited, "Rate limit exceeded: Methods.limited (1/s), Methods.limited (1/m)");
 		});
 	}
 
@@ -222,9 +175,6 @@ class RateLimitedAdvisorTests {
 				context.getBean(Methods.class).limited();
 				assertThat(output).doesNotContain("not eligible for getting processed by all BeanPostProcessors");
 			});
-		this.runner.withBean(Methods.class)
-			.run((context) -> assertThat(output)
-				.doesNotContain("not eligible for getting processed by all BeanPostProcessors"));
 	}
 
 	private static Methods target(Methods proxy) {
@@ -242,13 +192,13 @@ class RateLimitedAdvisorTests {
 
 	@Retention(RetentionPolicy.RUNTIME)
 	@RateLimited(limits = "4/m")
-	@RateLimited("web")
+	@RateLimited(policy = "web", identifiers = "global")
 	@interface Usual {
 
 	}
 
 	@Retention(RetentionPolicy.RUNTIME)
-	@RateLimited("web")
+	@RateLimited(policy = "web", identifiers = "global")
 	@interface Web {
 
 		@AliasFor(annotation = RateLimited.class, attribute = "cost")
@@ -331,25 +281,10 @@ class RateLimitedAdvisorTests {
 
 	}
 
-	static class Plain {
-
-	}
-
-	static class OtherIdentifiers {
-
-		@RateLimited(policy = "shared", identifiers = "global")
-		public void call() {
-		}
-
-	}
-
 	@RateLimited(limits = "2/m")
 	static class Typed {
 
 		public void one() {
-		}
-
-		public void two() {
 		}
 
 		void packagePrivate() {

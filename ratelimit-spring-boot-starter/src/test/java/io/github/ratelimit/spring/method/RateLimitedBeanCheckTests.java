@@ -1,13 +1,20 @@
 package io.github.ratelimit.spring.method;
 
 import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
+import io.github.ratelimit.spring.PackagePrivate;
 import io.github.ratelimit.spring.StartFailure;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
+import org.aopalliance.aop.Advice;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.FactoryBean;
@@ -25,7 +32,6 @@ import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.context.support.SimpleThreadScope;
 import org.springframework.core.PriorityOrdered;
-import org.springframework.web.context.support.WebApplicationObjectSupport;
 
 import static io.github.ratelimit.spring.method.LimitedBeans.assertDenied;
 import static io.github.ratelimit.spring.method.LimitedBeans.run;
@@ -40,8 +46,6 @@ class RateLimitedBeanCheckTests {
 
 	private static final String NAME = RateLimitedBeanCheckTests.class.getName();
 
-	private static final String NOT_INTERCEPTED = "calls of private, static and final methods cannot be intercepted; make the method non-final, or annotate a method that other beans call.";
-
 	private final ApplicationContextRunner runner = StarterRunners.inMemory()
 		.withPropertyValues("ratelimit.policies.api.limits=1/s");
 
@@ -51,73 +55,63 @@ class RateLimitedBeanCheckTests {
 	private final ApplicationContextRunner interfaceRunner = this.runner
 		.withPropertyValues("spring.aop.proxy-target-class=false");
 
-	@Test
-	void finalClassIsLimitedByItsInterface() {
-		for (ApplicationContextRunner each : new ApplicationContextRunner[] { this.interfaceRunner,
-				this.lazyRunner.withPropertyValues("spring.aop.proxy-target-class=false") }) {
-			each.withBean(FinalService.class).run((context) -> {
-				assertThat(context).hasNotFailed();
-				Service bean = context.getBean(Service.class);
-				assertThat(AopUtils.isJdkDynamicProxy(bean)).isTrue();
-				bean.call();
-				assertDenied(bean::call);
-			});
-		}
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '"',
+			textBlock = """
+					Private            | private void $Private.call() | calls of private, static and final methods cannot be intercepted; make the method non-private, or annotate a method that other beans call.
+					Final              | public final void $Final.call() | calls of private, static and final methods cannot be intercepted; make the method non-final, or annotate a method that other beans call.
+					FinalBelowType     | public final void $FinalBelowType.below() | calls of private, static and final methods cannot be intercepted; make the method non-final, or annotate a method that other beans call.
+					FinalClass         | public void $SealedClass.call() in $FinalClass | the class is final, so its calls cannot be intercepted; make the class neither final nor sealed, or implement an interface and set spring.aop.proxy-target-class=false.
+					SealedClass        | public void $SealedClass.call() | the class is sealed, so its calls cannot be intercepted; make the class neither final nor sealed, or implement an interface and set spring.aop.proxy-target-class=false.
+					Elsewhere          | void io.github.ratelimit.spring.PackagePrivate.hidden() | void io.github.ratelimit.spring.PackagePrivate.hidden() is not visible to the proxy of $Elsewhere, so its calls cannot be intercepted; make the method protected or public.
+					Processor          | public void $Processor.call() | its bean 'bean' is created before calls can be intercepted, because it is a post-processor of beans or their factory; move the method to another bean.
+					Interceptor        | public void $Methods.call() in $Interceptor | calls of beans that intercept other beans cannot be intercepted; move the method to another bean.
+					""")
+	void startFails(String type, String place, String reason) throws Exception {
+		Class<?> declared = Class.forName(NAME + '$' + type);
+		this.runner.withBean("bean", declared).run((context) -> assertRefused(context, place, reason));
 	}
 
-	@Test
-	void finalMethodIsLimitedWhenProxyIsOfInterface() {
-		this.interfaceRunner.withBean(Service.class, FinalMethodService::new).run((context) -> {
+	@ParameterizedTest
+	@ValueSource(classes = { FinalService.class, FinalMethodService.class, TypedService.class })
+	void beanIsLimitedByItsInterface(Class<? extends Service> type) {
+		this.interfaceRunner.withBean(type).run((context) -> {
 			Service bean = context.getBean(Service.class);
+			assertThat(AopUtils.isJdkDynamicProxy(bean)).isTrue();
 			bean.call();
 			assertDenied(bean::call);
 		});
-		this.runner.withBean(Service.class, FinalMethodService::new)
-			.run((context) -> assertRefused(context, "public final void " + NAME + "$FinalMethodService.call()",
-					NOT_INTERCEPTED));
 	}
 
 	@Test
 	void startFailsWhenMethodIsNotInInterfaceOfProxy() {
-		this.interfaceRunner.withBean(Service.class, MoreThanService::new)
-			.run((context) -> assertRefused(context, "public void " + NAME + "$MoreThanService.more()",
-					"it is not in any interface of the proxy of " + NAME
-							+ "$MoreThanService; add the method to one, or set spring.aop.proxy-target-class=true."));
-		this.runner.withBean(Service.class, MoreThanService::new).run((context) -> assertThat(context).hasNotFailed());
-	}
-
-	@Test
-	void otherMethodsOfTypeNeedNotBeInInterface() {
-		this.interfaceRunner.withBean(Service.class, TypedService::new).run((context) -> {
-			Service bean = context.getBean(Service.class);
-			bean.call();
-			assertDenied(bean::call);
-		});
+		this.interfaceRunner.withBean(MoreThanService.class)
+			.run((context) -> assertRefused(context, "public void $MoreThanService.more()",
+					"it is not in any interface of the proxy of $MoreThanService; add the method to one, or set spring.aop.proxy-target-class=true."));
+		this.runner.withBean(MoreThanService.class).run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test
 	void wrongAnnotationsOfLaterBeansStopTheStart() {
-		this.lazyRunner.withBean(Wrong.class).run((context) -> assertRefused(context, Wrong.PLACE, Wrong.REASON));
-		this.runner.withUserConfiguration(PrototypeConfiguration.class)
-			.run((context) -> assertRefused(context, Wrong.PLACE, Wrong.REASON));
-		this.lazyRunner.withBean(FinalMethod.class)
-			.run((context) -> assertRefused(context, "public final void " + NAME + "$FinalMethod.call()",
-					NOT_INTERCEPTED));
-	}
-
-	@Test
-	void finalMethodOfLazyBeanIsRefusedAtItsCreation() {
+		for (ApplicationContextRunner each : List.of(this.lazyRunner.withBean(Wrong.class),
+				this.runner.withBean(Wrong.class, Wrong::new, (definition) -> definition.setScope("prototype")))) {
+			each.run((context) -> assertRefused(context, "public void $Wrong.call()",
+					"there is no policy 'nothing' below ratelimit.policies, only [api]."));
+		}
 		this.lazyRunner.withBean(FinalMethodService.class)
 			.run((context) -> assertThatException().isThrownBy(() -> context.getBean(Service.class))
-				.withStackTraceContaining(NOT_INTERCEPTED));
+				.withStackTraceContaining("make the method non-final"));
 	}
 
 	@Test
 	void checkCreatesNoLazyBeans() {
-		LazyMethods.created = 0;
-		this.lazyRunner.withBean(LazyMethods.class).run((context) -> {
-			assertThat(LazyMethods.created).isZero();
-			LazyMethods bean = context.getBean(LazyMethods.class);
+		AtomicInteger created = new AtomicInteger();
+		this.lazyRunner.withBean(Methods.class, () -> {
+			created.incrementAndGet();
+			return new Methods();
+		}).run((context) -> {
+			assertThat(created).hasValue(0);
+			Methods bean = context.getBean(Methods.class);
 			bean.call();
 			assertDenied(bean::call);
 		});
@@ -127,7 +121,7 @@ class RateLimitedBeanCheckTests {
 	void startFailsWhenPostProcessorNeedsBean() {
 		this.runner.withBean("limited", Methods.class)
 			.withUserConfiguration(NeedyConfiguration.class)
-			.run((context) -> assertRefused(context, "public void " + NAME + "$Methods.call()",
+			.run((context) -> assertRefused(context, "public void $Methods.call()",
 					"its bean 'limited' is created before calls can be intercepted, because the post-processor 'needy' needs it; move the method to another bean."));
 	}
 
@@ -146,39 +140,27 @@ class RateLimitedBeanCheckTests {
 		this.runner
 			.withInitializer((context) -> context.getBeanFactory().registerScope("thread", new SimpleThreadScope()))
 			.withUserConfiguration(ScopedConfiguration.class)
+			.withBean(Circular.class)
+			.withBean(Link.class)
+			.withBean("made", ServiceFactory.class)
+			.withInitializer((context) -> ((GenericApplicationContext) context).getDefaultListableBeanFactory()
+				.setAllowCircularReferences(true))
 			.run((context) -> {
 				Methods bean = context.getBean("scoped", Methods.class);
 				bean.call();
 				assertDenied(bean::call);
+				context.getBean(Circular.class).call();
+				assertDenied(context.getBean(Link.class).circular()::call);
+				Service made = context.getBean(Service.class);
+				made.call();
+				assertDenied(made::call, "Rate limit exceeded: Service.call (1/s)");
 			});
-		this.runner.withUserConfiguration(CircularConfiguration.class)
-			.withInitializer((context) -> ((GenericApplicationContext) context).getDefaultListableBeanFactory()
-				.setAllowCircularReferences(true))
-			.run((context) -> {
-				assertThat(context).hasNotFailed();
-				CircularA bean = context.getBean(CircularA.class);
-				bean.call();
-				assertDenied(context.getBean(CircularB.class).other::call);
-			});
-		this.runner.withBean("made", ServiceFactory.class).run((context) -> {
-			Service bean = context.getBean(Service.class);
-			bean.call();
-			assertDenied(bean::call, "Rate limit exceeded: Service.call (1/s)");
-		});
 		assertThat(output).doesNotContain("does not limit");
 	}
 
-	@Test
-	void inheritedFinalMethodsAreLeftOutWhenTypeIsAnnotated() {
-		run(this.runner, Supported.class, (bean) -> {
-			bean.call();
-			assertDenied(bean::call, "Rate limit exceeded: Supported (1/s)");
-		});
-	}
-
 	private static void assertRefused(AssertableApplicationContext context, String place, String reason) {
-		assertThat(StartFailure.cause(context, InvalidRateLimitedException.class))
-			.hasMessage("Invalid @RateLimited on %s: %s", place, reason);
+		assertThat(StartFailure.cause(context, InvalidRateLimitedException.class)).hasMessage(
+				"Invalid @RateLimited on %s: %s", place.replace("$", NAME + '$'), reason.replace("$", NAME + '$'));
 	}
 
 	interface Service {
@@ -199,14 +181,6 @@ class RateLimitedBeanCheckTests {
 	static class FinalMethodService implements Service {
 
 		@Override
-		public final void call() {
-		}
-
-	}
-
-	static class FinalMethod {
-
-		@RateLimited("api")
 		public final void call() {
 		}
 
@@ -236,11 +210,15 @@ class RateLimitedBeanCheckTests {
 
 	}
 
+	static class Methods {
+
+		@RateLimited("api")
+		public void call() {
+		}
+
+	}
+
 	static class Wrong {
-
-		static final String PLACE = "public void " + NAME + "$Wrong.call()";
-
-		static final String REASON = "there is no policy 'nothing' below ratelimit.policies, only [api].";
 
 		@RateLimited("nothing")
 		public void call() {
@@ -248,25 +226,34 @@ class RateLimitedBeanCheckTests {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	static class PrototypeConfiguration {
+	static class Private {
 
-		@Bean
-		@Scope("prototype")
-		Wrong wrong() {
-			return new Wrong();
+		@RateLimited("api")
+		private void call() {
 		}
 
 	}
 
-	static class LazyMethods {
+	static class Final {
 
-		static int created;
-
-		LazyMethods() {
-			// The proxy is made without a constructor.
-			created++;
+		@RateLimited("api")
+		public final void call() {
 		}
+
+	}
+
+	static class FinalBelowType extends TypedService {
+
+		public final void below() {
+		}
+
+	}
+
+	static final class FinalClass extends SealedClass {
+
+	}
+
+	static sealed class SealedClass {
 
 		@RateLimited("api")
 		public void call() {
@@ -274,11 +261,28 @@ class RateLimitedBeanCheckTests {
 
 	}
 
-	static class Methods {
+	static class Elsewhere extends PackagePrivate {
+
+	}
+
+	static class Needy implements BeanPostProcessor, PriorityOrdered {
+
+		@Override
+		public int getOrder() {
+			return 0;
+		}
+
+	}
+
+	static class Processor extends Needy {
 
 		@RateLimited("api")
 		public void call() {
 		}
+
+	}
+
+	static class Interceptor extends Methods implements Advice {
 
 	}
 
@@ -297,12 +301,18 @@ class RateLimitedBeanCheckTests {
 
 	}
 
-	static class Needy implements BeanPostProcessor, PriorityOrdered {
+	static class Circular {
 
-		@Override
-		public int getOrder() {
-			return 0;
+		@Autowired
+		Link link;
+
+		@RateLimited(limits = "1/s")
+		public void call() {
 		}
+
+	}
+
+	record Link(Circular circular) {
 
 	}
 
@@ -317,39 +327,6 @@ class RateLimitedBeanCheckTests {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	static class CircularConfiguration {
-
-		@Bean
-		CircularA circularA() {
-			return new CircularA();
-		}
-
-		@Bean
-		CircularB circularB() {
-			return new CircularB();
-		}
-
-	}
-
-	static class CircularA {
-
-		@Autowired
-		CircularB other;
-
-		@RateLimited("api")
-		public void call() {
-		}
-
-	}
-
-	static class CircularB {
-
-		@Autowired
-		CircularA other;
-
-	}
-
 	static class ServiceFactory implements FactoryBean<Service> {
 
 		@Override
@@ -361,14 +338,6 @@ class RateLimitedBeanCheckTests {
 		@Override
 		public Class<?> getObjectType() {
 			return Service.class;
-		}
-
-	}
-
-	@RateLimited(limits = "1/s")
-	static class Supported extends WebApplicationObjectSupport {
-
-		public void call() {
 		}
 
 	}

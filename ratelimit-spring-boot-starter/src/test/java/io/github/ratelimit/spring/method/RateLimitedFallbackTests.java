@@ -2,20 +2,15 @@ package io.github.ratelimit.spring.method;
 
 import java.io.IOException;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
-import java.util.function.Supplier;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.spring.decide.Decided;
-import io.github.ratelimit.spring.decide.PolicyCharge;
 import io.github.ratelimit.spring.decide.PolicyEnforcer;
-import io.github.ratelimit.spring.decide.PolicyUse;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aop.support.AopUtils;
@@ -49,22 +44,18 @@ class RateLimitedFallbackTests {
 			assertThat(bean.later().get()).isEqualTo("now");
 			bean.future();
 			assertThat(bean.future().get()).isEqualTo("now");
+			bean.several("a");
+			assertThat(bean.several("b")).isEqualTo("instead of b");
 		});
 	}
 
 	@Test
-	void fallbackIsNotCalledForExceptionsOfMethod() {
+	void exceptionsOfMethodAndFallbackAreTheirOwn() {
 		run(this.runner, Methods.class, (bean) -> {
 			RateLimitExceededException deeper = new RateLimitExceededException(new Decision(false, List.of()));
 			assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(() -> bean.failing(deeper))
 				.isSameAs(deeper);
 			assertThat(bean.failing(deeper)).isEqualTo("instead");
-		});
-	}
-
-	@Test
-	void exceptionsOfFallbackAreNotWrapped() {
-		run(this.runner, Methods.class, (bean) -> {
 			bean.strict();
 			assertThatIOException().isThrownBy(bean::strict).withMessage("too often");
 		});
@@ -73,20 +64,10 @@ class RateLimitedFallbackTests {
 	@Test
 	void fallbackIsNotCalledWhenStoreFails() {
 		StoreException failure = new StoreException("gone", new IllegalStateException());
-		this.runner.withBean(PolicyEnforcer.class, () -> new FailingEnforcer(failure))
-			.withBean(Methods.class)
-			.run((context) -> {
-				Methods bean = context.getBean(Methods.class);
-				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> bean.same("a")).isSameAs(failure);
-			});
-	}
-
-	@Test
-	void fallbackAnswersForAllAnnotations() {
-		run(this.runner, Methods.class, (bean) -> {
-			bean.several("a");
-			assertThat(bean.several("b")).isEqualTo("instead of b");
-		});
+		run(this.runner.withBean(PolicyEnforcer.class, () -> new LimitedBeans.Enforcer(() -> {
+			throw failure;
+		})), Methods.class, (bean) -> assertThatExceptionOfType(StoreException.class).isThrownBy(() -> bean.same("a"))
+			.isSameAs(failure));
 	}
 
 	@Test
@@ -111,26 +92,6 @@ class RateLimitedFallbackTests {
 				bean.other(1);
 				assertThat(bean.other(2)).isEqualTo("default 2");
 			});
-	}
-
-	private record FailingEnforcer(StoreException failure) implements PolicyEnforcer {
-
-		@Override
-		public Supplier<Decided> prepare(List<PolicyUse> uses) {
-			return () -> {
-				throw this.failure;
-			};
-		}
-
-		@Override
-		public Optional<PolicyCharge> charge(PolicyUse use) {
-			return Optional.empty();
-		}
-
-		@Override
-		public void requireKnown(String identifier) {
-		}
-
 	}
 
 	static class Methods {

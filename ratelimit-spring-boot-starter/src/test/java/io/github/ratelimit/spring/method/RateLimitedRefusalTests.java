@@ -1,22 +1,17 @@
 package io.github.ratelimit.spring.method;
 
 import java.io.IOException;
-import java.lang.annotation.Retention;
-import java.lang.annotation.RetentionPolicy;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
+import java.util.regex.Matcher;
 
-import io.github.ratelimit.spring.PackagePrivate;
 import io.github.ratelimit.spring.RateLimitExceededException;
-import io.github.ratelimit.spring.StartFailure;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import org.aopalliance.intercept.MethodInterceptor;
-import org.aopalliance.intercept.MethodInvocation;
-import org.jspecify.annotations.Nullable;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -24,17 +19,10 @@ import reactor.core.publisher.ConnectableFlux;
 import reactor.core.publisher.Flux;
 
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.beans.factory.config.BeanPostProcessor;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.core.PriorityOrdered;
 import org.springframework.http.ResponseEntity;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.test.context.TestPropertySource;
 import org.springframework.test.context.junit.jupiter.SpringJUnitConfig;
-import org.springframework.web.bind.annotation.ControllerAdvice;
-import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
@@ -43,8 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Annotations that cannot be enforced stop the start: what is declared, and what the
- * message says.
+ * Annotations that cannot be enforced: what is declared, and what the message says.
  */
 @SpringJUnitConfig(StarterRunners.InMemory.class)
 @TestPropertySource(properties = { "ratelimit.defaults.identifiers=global", "ratelimit.policies.api.limits=10/s",
@@ -54,9 +41,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class RateLimitedRefusalTests {
 
 	private static final String NAME = RateLimitedRefusalTests.class.getName();
-
-	private final ApplicationContextRunner runner = StarterRunners.inMemory()
-		.withPropertyValues("ratelimit.policies.api.limits=10/s");
 
 	@Autowired
 	private RateLimitedAdvisor advisor;
@@ -72,7 +56,6 @@ class RateLimitedRefusalTests {
 					otherAlgorithm    | Invalid algorithm (fixed-window): the policy 'api' is from the configuration; remove the algorithm, or the policy.
 					nameOfPolicy      | its policy would be named 'api', a name that ratelimit.policies already uses; give one of them another name.
 					policyTwice       | the policy 'api' is used twice.
-					composedTwice     | the policy 'web' is used twice.
 					nameless          | several of its annotations have limits and no name; give all but one of them a name.
 					tooExpensive      | Invalid cost (11): the limit 10/s would never allow it.
 					negative          | Invalid cost (-1): must not be negative.
@@ -93,7 +76,7 @@ class RateLimitedRefusalTests {
 					connectable       | Invalid result (reactor.core.publisher.ConnectableFlux): must be declared as reactor.core.publisher.Flux.
 					""")
 	void annotationOfMethodIsRefused(String method, String reason) {
-		assertRefused(method, reason.replace("$", NAME + '$'));
+		assertRefused(method, reason);
 	}
 
 	@ParameterizedTest
@@ -118,72 +101,33 @@ class RateLimitedRefusalTests {
 			.filter((each) -> each.getName().equals(name))
 			.findFirst()
 			.orElseThrow();
-		assertThatExceptionOfType(InvalidRateLimitedException.class)
-			.isThrownBy(() -> this.advisor.limited(method, Wrong.class))
-			.withMessage("Invalid @RateLimited on %s: %s", method.toGenericString(), reason);
+		assertRefused(() -> this.advisor.limited(method, Wrong.class), method.toGenericString(), reason);
+	}
+
+	private static void assertRefused(ThrowingCallable reading, String place, String reason) {
+		assertThatExceptionOfType(InvalidRateLimitedException.class).isThrownBy(reading)
+			.withMessage("Invalid @RateLimited on %s: %s", place,
+					reason.replaceAll("\\B\\$", Matcher.quoteReplacement(NAME + '$')));
 	}
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '"',
 			textBlock = """
-					Private            | private void $Private.call() | calls of private, static and final methods cannot be intercepted; make the method non-private, or annotate a method that other beans call.
-					Static             | public static void $Static.call() | calls of private, static and final methods cannot be intercepted; make the method non-static, or annotate a method that other beans call.
-					Final              | public final void $Final.call() | calls of private, static and final methods cannot be intercepted; make the method non-final, or annotate a method that other beans call.
-					FinalInType        | final void $FinalInType.call() | calls of private, static and final methods cannot be intercepted; make the method non-final, or annotate a method that other beans call.
-					FinalBelowType     | public final void $FinalBelowType.below() | calls of private, static and final methods cannot be intercepted; make the method non-final, or annotate a method that other beans call.
-					FinalClass         | public void $FinalClass.call() | the class is final, so its calls cannot be intercepted; make the class neither final nor sealed, or implement an interface and set spring.aop.proxy-target-class=false.
-					SealedClass        | public void $SealedClass.call() | the class is sealed, so its calls cannot be intercepted; make the class neither final nor sealed, or implement an interface and set spring.aop.proxy-target-class=false.
-					Elsewhere          | void io.github.ratelimit.spring.PackagePrivate.hidden() | void io.github.ratelimit.spring.PackagePrivate.hidden() is not visible to the proxy of $Elsewhere, so its calls cannot be intercepted; make the method protected or public.
-					Processor          | public void $Processor.call() | its bean 'bean' is created before calls can be intercepted, because it is a post-processor of beans or their factory; move the method to another bean.
-					Interceptor        | public void $Interceptor.call() | calls of beans that intercept other beans cannot be intercepted; move the method to another bean.
-					LimitlessAdvice    | $LimitlessAdvice | on a class it limits handlers, or what other beans call, and there is neither; annotate the methods to limit.
-					LimitlessFactory   | $LimitlessFactory | on a class it limits handlers, or what other beans call, and there is neither; annotate the methods to limit.
 					FallbackOnType     | $FallbackOnType | Invalid fallbackMethod (instead): must be on a method, not on a type.
 					ExpressionOnType   | $ExpressionOnType | Invalid identifiers (#id): #id is not allowed; it may only read properties and methods of parameters, but public void $ExpressionOnType.call() has none.
 					Torn               | public abstract void $One.call() | there is another on public abstract void $Other.call(), and neither is nearer to the class that inherits both; annotate that class or its method instead.
 					""")
-	void startFails(String type, String place, String reason) throws Exception {
+	void annotationOfTypeIsRefused(String type, String place, String reason) throws Exception {
 		Class<?> declared = Class.forName(NAME + '$' + type);
-		String name = NAME + '$';
-		this.runner.withBean("bean", declared)
-			.run((context) -> assertThat(StartFailure.cause(context, InvalidRateLimitedException.class))
-				.hasMessage("Invalid @RateLimited on %s: %s", place.replace("$", name), reason.replace("$", name)));
+		assertRefused(() -> this.advisor.limited(declared), place.replace("$", NAME + '$'), reason);
 	}
 
 	@Test
-	void startFailsWhenOverloadsWouldShareName() {
-		this.runner.withBean(Overloads.class)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.message()
-				.startsWith("its policy would be named 'Overloads.call', a name that public void " + NAME
-						+ "$Overloads.call(")
-				.endsWith(" already uses; give one of them another name."));
-	}
-
-	@Test
-	void startFailsWhenClassesOfOneNameInheritMethod() {
-		this.runner.withBean("one", HeirOne.Heir.class)
-			.withBean("other", HeirTwo.Heir.class)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.hasMessage("its policy would be named 'Heir.call', a name that public void " + NAME
-						+ "$Base.call() in " + NAME + "$HeirOne$Heir already uses; give one of them another name."));
-	}
-
-	@Test
-	void startFailsWhenOnlyLaterMethodOfInterfaceIsWrong() {
-		this.runner.withBean(Service.class, ServiceImplementation::new)
-			.withPropertyValues("spring.aop.proxy-target-class=false")
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.hasMessage("there is no policy 'nothing' below ratelimit.policies, only [api]."));
-	}
-
-	@Retention(RetentionPolicy.RUNTIME)
-	@RateLimited("web")
-	@interface Web {
-
+	void classesOfOneNameCannotInheritMethodWithoutName() {
+		assertThat(this.advisor.limited(HeirOne.Heir.class)).hasSize(1);
+		assertRefused(() -> this.advisor.limited(HeirTwo.Heir.class),
+				"public void " + NAME + "$Base.call() in " + NAME + "$HeirTwo$Heir",
+				"its policy would be named 'Heir.call', a name that public void $Base.call() in $HeirOne$Heir already uses; give one of them another name.");
 	}
 
 	interface Wrong {
@@ -212,10 +156,6 @@ class RateLimitedRefusalTests {
 		@RateLimited("api")
 		@RateLimited(policy = "api", cost = 2)
 		void policyTwice();
-
-		@Web
-		@RateLimited("web")
-		void composedTwice();
 
 		@RateLimited(limits = "1/s")
 		@RateLimited(limits = "2/m")
@@ -312,124 +252,6 @@ class RateLimitedRefusalTests {
 
 	}
 
-	static class Private {
-
-		@RateLimited("api")
-		private void call() {
-		}
-
-	}
-
-	static class Static {
-
-		@RateLimited("api")
-		public static void call() {
-		}
-
-	}
-
-	static class Final {
-
-		@RateLimited("api")
-		public final void call() {
-		}
-
-	}
-
-	@RateLimited("api")
-	static class FinalInType {
-
-		final void call() {
-		}
-
-	}
-
-	@RateLimited("api")
-	static class OpenType {
-
-		public void call() {
-		}
-
-	}
-
-	static class FinalBelowType extends OpenType {
-
-		public final void below() {
-		}
-
-	}
-
-	static final class FinalClass {
-
-		@RateLimited("api")
-		public void call() {
-		}
-
-	}
-
-	static sealed class SealedClass permits OnlyHeir {
-
-		@RateLimited("api")
-		public void call() {
-		}
-
-	}
-
-	static final class OnlyHeir extends SealedClass {
-
-	}
-
-	static class Elsewhere extends PackagePrivate {
-
-	}
-
-	static class Processor implements BeanPostProcessor, PriorityOrdered {
-
-		@Override
-		public int getOrder() {
-			return 0;
-		}
-
-		@RateLimited("api")
-		public void call() {
-		}
-
-	}
-
-	static class Interceptor implements MethodInterceptor {
-
-		@Override
-		public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-			return invocation.proceed();
-		}
-
-		@RateLimited("api")
-		public void call() {
-		}
-
-	}
-
-	@ControllerAdvice
-	@RateLimited("api")
-	static class LimitlessAdvice {
-
-		@ExceptionHandler(IllegalStateException.class)
-		public void handle() {
-		}
-
-	}
-
-	@Configuration
-	@RateLimited("api")
-	static class LimitlessFactory {
-
-		@Bean
-		String one() {
-			return "1";
-		}
-
-	}
-
 	@RateLimited(policy = "api", fallbackMethod = "instead")
 	static class FallbackOnType {
 
@@ -468,18 +290,6 @@ class RateLimitedRefusalTests {
 
 	}
 
-	static class Overloads {
-
-		@RateLimited(limits = "1/s")
-		public void call(int number) {
-		}
-
-		@RateLimited(limits = "1/s")
-		public void call(String text) {
-		}
-
-	}
-
 	static class Base {
 
 		@RateLimited(limits = "1/s")
@@ -500,28 +310,6 @@ class RateLimitedRefusalTests {
 
 		static class Heir extends Base {
 
-		}
-
-	}
-
-	interface Service {
-
-		@RateLimited("api")
-		void first();
-
-		void second();
-
-	}
-
-	static class ServiceImplementation implements Service {
-
-		@Override
-		public void first() {
-		}
-
-		@Override
-		@RateLimited("nothing")
-		public void second() {
 		}
 
 	}

@@ -82,17 +82,12 @@ class SuspendFunctionTests {
 	}
 
 	@Test
-	void threadThatMayBlockDecidesItself() {
+	void threadDecidesUnlessItIsOfCoroutines() {
 		run(this.runner, SuspendingMethods.class, (bean) -> {
-			assertThat(call(bean::thread)).isEqualTo(Thread.currentThread());
-			assertThat(call(Dispatchers.getUnconfined(), bean::thread)).isEqualTo(Thread.currentThread());
+			call(bean::absent);
+			call(Dispatchers.getUnconfined(), bean::absent);
 			assertThat(this.deciders).containsExactly(Thread.currentThread(), Thread.currentThread());
-		});
-	}
-
-	@Test
-	void threadOfCoroutinesDoesNotDecide() {
-		run(this.runner, SuspendingMethods.class, (bean) -> {
+			this.deciders.clear();
 			Thread thread = (Thread) call(Dispatchers.getDefault(), bean::thread);
 			assertThat(thread.getName()).startsWith("DefaultDispatcher-worker");
 			call(Dispatchers.getUnconfined(), (caller) -> SuspendingBeansKt.callAfterDelay(bean, caller));

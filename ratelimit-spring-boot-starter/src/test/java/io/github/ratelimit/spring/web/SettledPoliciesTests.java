@@ -3,7 +3,6 @@ package io.github.ratelimit.spring.web;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.spring.decide.UnknownPolicyHandler;
 import io.github.ratelimit.test.ManualClock;
 import jakarta.servlet.http.HttpServletRequest;
 import org.junit.jupiter.api.Test;
@@ -19,7 +18,6 @@ import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.util.StringUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
  * A true cost for a policy that does not exist is told.
@@ -54,18 +52,6 @@ class SettledPoliciesTests {
 	void nothingIsSaidOfPolicyThatDoesNotCount(String policy, boolean enabled, CapturedOutput output) {
 		this.runner.withPropertyValues("ratelimit.enabled=" + enabled).run((context) -> {
 			assertThat(CostSettlement.of(request(context)).settle(policy, 5)).isFalse();
-			assertThat(output).doesNotContain(ERROR);
-		});
-	}
-
-	@Test
-	void handlerReplacesTheLog(CapturedOutput output) {
-		this.runner.withBean(UnknownPolicyHandler.class, () -> (unknown) -> {
-			throw unknown;
-		}).run((context) -> {
-			CostSettlement costs = CostSettlement.of(request(context));
-			assertThatIllegalArgumentException().isThrownBy(() -> costs.settle("token", 5))
-				.withMessageContaining("Invalid policy (token)");
 			assertThat(output).doesNotContain(ERROR);
 		});
 	}
