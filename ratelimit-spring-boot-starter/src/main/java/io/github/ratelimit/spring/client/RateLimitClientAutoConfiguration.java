@@ -41,10 +41,10 @@ public final class RateLimitClientAutoConfiguration {
 	@ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
 	OutgoingRateLimits rateLimitOutgoing(ConfiguredPolicies policies, Decider decider,
 			ObjectProvider<PolicyLimiter> limiters, ObjectProvider<PolicyEnforcer> enforcer, RateLimiter store) {
-		PolicyLimiter limiter = limiters.getObject();
 		BlockList blocks = (store instanceof BlockList list) ? decider.leases().watchBlocks(list) : null;
-		return new PolicyOutgoingLimits(policies, decider::current, limiter, SingletonSupplier.of(enforcer::getObject),
-				new RequestedWaits(limiter, blocks, !(store instanceof MemoryRateLimiter), System::nanoTime),
+		return new PolicyOutgoingLimits(policies, decider::current, limiters.getObject(),
+				SingletonSupplier.of(enforcer::getObject),
+				new RequestedWaits(blocks, !(store instanceof MemoryRateLimiter), System::nanoTime),
 				InstantSource.system());
 	}
 

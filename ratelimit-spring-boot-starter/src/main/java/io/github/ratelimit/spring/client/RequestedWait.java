@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.client;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZonedDateTime;
+import java.util.Comparator;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -10,7 +11,6 @@ import org.greenbytes.http.sfv.IntegerItem;
 import org.greenbytes.http.sfv.Parameters;
 import org.greenbytes.http.sfv.ParseException;
 import org.greenbytes.http.sfv.Parser;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.http.HttpHeaders;
 
@@ -23,8 +23,6 @@ final class RequestedWait {
 
 	/** The longest wait, so that a wrong header does not stop calls for ever. */
 	static final Duration LONGEST = Duration.ofHours(1);
-
-	private static final String RATE_LIMIT = "RateLimit";
 
 	/** Larger numbers are times since the epoch: nobody waits for 31 years. */
 	private static final long MOST_SECONDS = 1_000_000_000;
@@ -44,84 +42,59 @@ final class RequestedWait {
 	 * headers ask for none, or are invalid
 	 */
 	static Optional<Duration> of(HttpHeaders headers, Instant now) {
-		Instant date = date(headers, HttpHeaders.DATE);
-		Instant sent = (date != null) ? date : now;
-		return retryAfter(headers, sent)
-			.or(() -> Stream.of(xRateLimit(headers, sent), rateLimit(headers))
-				.flatMap(Optional::stream)
-				.max(Duration::compareTo))
-			.filter((wait) -> wait.compareTo(Duration.ZERO) > 0)
-			.map((wait) -> (wait.compareTo(LONGEST) > 0) ? LONGEST : roundUp(wait));
-	}
-
-	/** Whoever named the end has cut off the fraction of its second. */
-	private static Duration roundUp(Duration wait) {
-		return Duration.ofSeconds(wait.plusNanos(999_999_999).toSeconds());
-	}
-
-	private static Optional<Duration> retryAfter(HttpHeaders headers, Instant sent) {
+		Instant sent = date(headers, HttpHeaders.DATE).orElse(now);
 		return number(headers, HttpHeaders.RETRY_AFTER, sent)
-			.or(() -> Optional.ofNullable(date(headers, HttpHeaders.RETRY_AFTER))
-				.map((end) -> Duration.between(sent, end)));
+			.or(() -> date(headers, HttpHeaders.RETRY_AFTER).map((end) -> Duration.between(sent, end)))
+			.or(() -> Stream.concat(xRateLimit(headers, sent).stream(), rateLimit(headers))
+				.max(Comparator.naturalOrder()))
+			// Whoever named the end has cut off the fraction of its second.
+			.map((wait) -> Math.min(LONGEST.toSeconds(), wait.plusNanos(999_999_999).toSeconds()))
+			.filter((seconds) -> seconds > 0)
+			.map(Duration::ofSeconds);
 	}
 
 	private static Optional<Duration> xRateLimit(HttpHeaders headers, Instant sent) {
-		String remaining = headers.getFirst("X-RateLimit-Remaining");
-		return (remaining != null && remaining.strip().equals("0")) ? number(headers, "X-RateLimit-Reset", sent)
-				: Optional.empty();
+		return Optional.ofNullable(headers.getFirst("X-RateLimit-Remaining"))
+			.filter((remaining) -> remaining.strip().equals("0"))
+			.flatMap((used) -> number(headers, "X-RateLimit-Reset", sent));
 	}
 
-	/** Reads a header that is seconds, or the end since the epoch. */
+	/** Reads a header that is seconds, or the end since the epoch, of any length. */
 	private static Optional<Duration> number(HttpHeaders headers, String name, Instant sent) {
 		return Optional.ofNullable(headers.getFirst(name))
 			.map(String::strip)
 			.filter((value) -> value.matches("[0-9]+"))
-			.map((digits) -> duration(digits, sent));
+			.map((digits) -> (long) Double.parseDouble(digits))
+			.map((number) -> (number < MOST_SECONDS) ? Duration.ofSeconds(number) : Duration.between(sent,
+					(number < MOST_EPOCH_SECONDS) ? Instant.ofEpochSecond(number) : Instant.ofEpochMilli(number)));
 	}
 
-	/** Numbers of any length are valid. */
-	private static Duration duration(String digits, Instant sent) {
+	private static Optional<Instant> date(HttpHeaders headers, String name) {
 		try {
-			long number = Long.parseLong(digits);
-			if (number < MOST_SECONDS) {
-				return Duration.ofSeconds(number);
-			}
-			return Duration.between(sent,
-					(number < MOST_EPOCH_SECONDS) ? Instant.ofEpochSecond(number) : Instant.ofEpochMilli(number));
-		}
-		catch (NumberFormatException ex) {
-			return LONGEST;
-		}
-	}
-
-	private static @Nullable Instant date(HttpHeaders headers, String name) {
-		try {
-			ZonedDateTime date = headers.getFirstZonedDateTime(name);
-			return (date != null) ? date.toInstant() : null;
+			return Optional.ofNullable(headers.getFirstZonedDateTime(name)).map(ZonedDateTime::toInstant);
 		}
 		catch (IllegalArgumentException ex) {
-			return null;
-		}
-	}
-
-	private static Optional<Duration> rateLimit(HttpHeaders headers) {
-		try {
-			return new Parser(headers.getOrEmpty(RATE_LIMIT)).parseList()
-				.get()
-				.stream()
-				.map((limit) -> reset(limit.getParams()))
-				.max(Duration::compareTo);
-		}
-		catch (ParseException ex) {
 			return Optional.empty();
 		}
 	}
 
-	/** Returns when a limit has quota again; zero if it has some, or this is unknown. */
-	private static Duration reset(Parameters limit) {
+	/** Returns when each limit without quota has some again. */
+	private static Stream<Duration> rateLimit(HttpHeaders headers) {
+		try {
+			return new Parser(headers.getOrEmpty("RateLimit")).parseList()
+				.get()
+				.stream()
+				.flatMap((limit) -> reset(limit.getParams()));
+		}
+		catch (ParseException ex) {
+			return Stream.empty();
+		}
+	}
+
+	private static Stream<Duration> reset(Parameters limit) {
 		boolean used = limit.get("r") instanceof IntegerItem remaining && remaining.getAsLong() == 0;
-		return (used && limit.get("t") instanceof IntegerItem time) ? Duration.ofSeconds(time.getAsLong())
-				: Duration.ZERO;
+		return (used && limit.get("t") instanceof IntegerItem time) ? Stream.of(Duration.ofSeconds(time.getAsLong()))
+				: Stream.empty();
 	}
 
 }

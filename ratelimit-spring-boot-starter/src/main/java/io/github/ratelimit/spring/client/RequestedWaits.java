@@ -8,8 +8,6 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.StoreException;
-import io.github.ratelimit.spring.PolicyLimiter;
-import io.github.ratelimit.spring.PolicyLimiter.Use;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,8 +25,6 @@ final class RequestedWaits {
 	/** About 2 MB. */
 	private static final int MOST_REMEMBERED = 10_000;
 
-	private final PolicyLimiter limiter;
-
 	private final @Nullable BlockList blocks;
 
 	private final boolean fails;
@@ -44,14 +40,12 @@ final class RequestedWaits {
 
 	/**
 	 * Creates a memory.
-	 * @param limiter knows the present waits of the store
 	 * @param blocks keeps waits in the store; {@code null} if it does not
 	 * @param fails whether the store may lose waits; if not, it alone keeps them, by its
 	 * clock
 	 * @param nanoTime the time, as from {@link System#nanoTime()}
 	 */
-	RequestedWaits(PolicyLimiter limiter, @Nullable BlockList blocks, boolean fails, LongSupplier nanoTime) {
-		this.limiter = limiter;
+	RequestedWaits(@Nullable BlockList blocks, boolean fails, LongSupplier nanoTime) {
 		this.blocks = blocks;
 		this.fails = fails;
 		this.nanoTime = nanoTime;
@@ -70,15 +64,11 @@ final class RequestedWaits {
 	}
 
 	private boolean keepInStore(String policy, Identifier identifier, Duration wait) {
-		if (this.blocks == null) {
-			return false;
-		}
 		try {
-			Duration present = this.limiter.peek(Use.of(policy, identifier).withCost(0)).blockedFor();
-			if (present == null || present.compareTo(wait) < 0) {
+			if (this.blocks != null) {
 				this.blocks.pause(identifier, policy, wait);
 			}
-			return true;
+			return this.blocks != null;
 		}
 		catch (StoreException ex) {
 			logger.debug("The store did not keep a wait", ex);

@@ -4,8 +4,24 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
+import io.github.ratelimit.BlockList;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.spring.OutgoingCallDeniedException;
+import io.github.ratelimit.spring.PolicyLimiter;
+import io.github.ratelimit.spring.StarterRunners;
+import io.github.ratelimit.spring.decide.PolicyEnforcer;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.test.ManualClock;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -13,36 +29,87 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.http.HttpHeaders;
+import org.springframework.http.client.ClientHttpRequestExecution;
+import org.springframework.http.client.ClientHttpRequestInterceptor;
+import org.springframework.mock.http.client.MockClientHttpRequest;
+import org.springframework.mock.http.client.MockClientHttpResponse;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * How long the headers of a response ask to wait.
+ * How long the headers of a response ask to wait, and how long that is remembered.
  */
 class RequestedWaitTests {
 
 	private static final Instant NOW = Instant.parse("2026-01-01T12:00:00Z");
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', textBlock = """
-			1                             | PT1S
-			'  30 '                       | PT30S
-			3600                          | PT1H
-			3601                          | PT1H
-			99999999999999999999999999    | PT1H
-			Thu, 01 Jan 2026 12:00:30 GMT | PT30S
-			Thursday, 01-Jan-26 12:01:00 GMT | PT1M
-			Sat, 01 Jan 2056 12:00:30 GMT | PT1H
-			1767268830                    | PT30S
-			1767268830000                 | PT30S
-			1767268829001                 | PT30S
-			1767268800                    |
-			1700000000                    |
-			999999999                     | PT1H
-			4102444800                    | PT1H
+	@CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
+			Retry-After: 1                                         | PT1S
+			Retry-After:   30                                      | PT30S
+			Retry-After: 3600                                      | PT1H
+			Retry-After: 3601                                      | PT1H
+			Retry-After: 99999999999999999999999999                | PT1H
+			Retry-After: Thu, 01 Jan 2026 12:00:30 GMT             | PT30S
+			Retry-After: Thursday, 01-Jan-26 12:01:00 GMT          | PT1M
+			Retry-After: Sat, 01 Jan 2056 12:00:30 GMT             | PT1H
+			Retry-After: 1767268830                                | PT30S
+			Retry-After: 1767268830000                             | PT30S
+			Retry-After: 1767268829001                             | PT30S
+			Retry-After: 1767268800                                |
+			Retry-After: 1700000000                                |
+			Retry-After: 999999999                                 | PT1H
+			Retry-After: 4102444800                                | PT1H
+			Retry-After: Thu, 01 Jan 2026 12:00:30 GMT & Date: Thu, 01 Jan 2026 12:00:10 GMT | PT20S
+			Retry-After: Thu, 01 Jan 2026 12:00:30 GMT & Date: today | PT30S
+			X-RateLimit-Remaining: 0 & X-RateLimit-Reset: 1767268860    | PT1M
+			X-RateLimit-Remaining: 0 & X-RateLimit-Reset: 1767268860000 | PT1M
+			X-RateLimit-Remaining: 0 & X-RateLimit-Reset: 1767268801    | PT1S
+			X-RateLimit-Remaining: 0 & X-RateLimit-Reset: 1767268800    |
+			X-RateLimit-Remaining: 0 & X-RateLimit-Reset: 1767268799    |
+			X-RateLimit-Remaining: 0 & X-RateLimit-Reset: 4102444800    | PT1H
+			X-RateLimit-Remaining: 0 & X-RateLimit-Reset: 60            | PT1M
+			X-RateLimit-Remaining: 0 & X-RateLimit-Reset: 99999999999999999999 | PT1H
+			X-RateLimit-Remaining:  0 & X-RateLimit-Reset:  1767268860  | PT1M
+			X-RateLimit-Remaining: 1 & X-RateLimit-Reset: 1767268860    |
+			X-RateLimit-Remaining: -1 & X-RateLimit-Reset: 1767268860   |
+			X-RateLimit-Remaining: & X-RateLimit-Reset: 1767268860      |
+			X-RateLimit-Remaining: nil & X-RateLimit-Reset: 1767268860  |
+			X-RateLimit-Remaining: 0.5 & X-RateLimit-Reset: 1767268860  |
+			X-RateLimit-Remaining: 0 & X-RateLimit-Reset: -60           |
+			X-RateLimit-Remaining: 0 & X-RateLimit-Reset: soon          |
+			X-RateLimit-Remaining: 0 & X-RateLimit-Reset: 1767268860.5  |
+			X-RateLimit-Remaining: 0 & X-RateLimit-Reset:               |
+			X-RateLimit-Remaining: 0                                    |
+			X-RateLimit-Reset: 1767268860                               |
+			RateLimit: "day";r=0;t=50                                   | PT50S
+			RateLimit: "s";r=0;t=1, "m";r=0;t=40, "h";r=7;t=999         | PT40S
+			RateLimit: "a";r=0;t=3 & RateLimit: "b";r=0;t=5             | PT5S
+			RateLimit: "a";r=0;t=4000                                   | PT1H
+			RateLimit: "a";t=9;r=0;pk=:YQ==:                            | PT9S
+			RateLimit: a;r=0;t=9                                        | PT9S
+			RateLimit: "a";r=1;t=9                                      |
+			RateLimit: "a";r=0;t=0                                      |
+			RateLimit: "a";r=0                                          |
+			RateLimit: "a";t=9                                          |
+			RateLimit: "a";r=0;t=-9                                     |
+			RateLimit: "a";r=0;t=9.5                                    |
+			RateLimit: "a";r=0;t="9"                                    |
+			RateLimit: limit=10, remaining=0, reset=50                  |
+			RateLimit: "a;r=0;t=9                                       |
+			RateLimit: "a";r=0;t=99999999999999999999                   |
+			RateLimit: "a";r=0;t=50 & Retry-After: 2                    | PT2S
+			X-RateLimit-Remaining: 0 & X-RateLimit-Reset: 1767268860 & Retry-After: 2    | PT2S
+			X-RateLimit-Remaining: 0 & X-RateLimit-Reset: 1767268860 & Retry-After: soon | PT1M
+			X-RateLimit-Remaining: 4 & X-RateLimit-Reset: 1767268860 & RateLimit: "a";r=0;t=7 | PT7S
+			X-RateLimit-Remaining: 0 & X-RateLimit-Reset: 1767268860 & RateLimit: "a";r=0;t=70 | PT1M10S
+			Date: today                                                 |
 			""")
-	void retryAfterIsSecondsOrDate(String value, @Nullable Duration wait) {
-		assertThat(waitOf("Retry-After", value)).isEqualTo(wait);
+	void waitIsWhatHeadersAskFor(String headers, @Nullable Duration wait) {
+		assertThat(waitOf(Stream.of(headers.split(" & "))
+			.flatMap((header) -> Stream.of(header.split(": ?", 2)))
+			.toArray(String[]::new))).isEqualTo(wait);
 	}
 
 	@ParameterizedTest
@@ -64,51 +131,6 @@ class RequestedWaitTests {
 		assertThat(waitOf(now, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "1767268830")).isEqualTo(wait);
 	}
 
-	@ParameterizedTest
-	@CsvSource(delimiter = '|', textBlock = """
-			0   | 1767268860       | PT1M
-			0   | 1767268860000    | PT1M
-			0   | 1767268801       | PT1S
-			0   | 1767268800       |
-			0   | 1767268799       |
-			0   | 4102444800       | PT1H
-			0   | 60               | PT1M
-			0   | 99999999999999999999 | PT1H
-			' 0 ' | ' 1767268860 ' | PT1M
-			1   | 1767268860       |
-			-1  | 1767268860       |
-			''  | 1767268860       |
-			nil | 1767268860       |
-			0.5 | 1767268860       |
-			0   | -60              |
-			0   | soon             |
-			0   | 1767268860.5     |
-			0   | ''               |
-			0   |                  |
-			    | 1767268860       |
-			""")
-	void endOfExhaustedQuotaIsSecondsOfTheEpoch(@Nullable String remaining, @Nullable String reset,
-			@Nullable Duration wait) {
-		HttpHeaders headers = new HttpHeaders();
-		headers.set("X-RateLimit-Remaining", remaining);
-		headers.set("X-RateLimit-Reset", reset);
-		assertThat(RequestedWait.of(headers, NOW).orElse(null)).isEqualTo(wait);
-	}
-
-	@Test
-	void retryAfterCountsMoreThanEndOfQuota() {
-		assertThat(waitOf("X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "1767268860", "Retry-After", "2"))
-			.isEqualTo(Duration.ofSeconds(2));
-		assertThat(waitOf("X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "1767268860", "Retry-After", "soon"))
-			.isEqualTo(Duration.ofMinutes(1));
-		assertThat(
-				waitOf("X-RateLimit-Remaining", "4", "X-RateLimit-Reset", "1767268860", "RateLimit", "\"a\";r=0;t=7"))
-			.isEqualTo(Duration.ofSeconds(7));
-		assertThat(
-				waitOf("X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "1767268860", "RateLimit", "\"a\";r=0;t=70"))
-			.isEqualTo(Duration.ofSeconds(70));
-	}
-
 	@Test
 	void otherValuesNeverFail() {
 		Random random = new Random(1);
@@ -128,44 +150,59 @@ class RequestedWaitTests {
 	}
 
 	@Test
-	void clockOfTheOtherServiceCounts() {
-		assertThat(waitOf("Retry-After", "Thu, 01 Jan 2026 12:00:30 GMT", "Date", "Thu, 01 Jan 2026 12:00:10 GMT"))
-			.isEqualTo(Duration.ofSeconds(20));
-		assertThat(waitOf("Retry-After", "Thu, 01 Jan 2026 12:00:30 GMT", "Date", "today"))
+	void longerWaitStaysUntilItsEnd() {
+		long[] time = { Long.MAX_VALUE - 5 };
+		MemoryRateLimiter store = new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z"));
+		RequestedWaits waits = new RequestedWaits(store, true, () -> time[0]);
+		waits.add("all", Identifier.GLOBAL, Duration.ofSeconds(30), "first");
+		waits.add("all", Identifier.GLOBAL, Duration.ofSeconds(5), "shorter");
+		Policy policy = Policy.of("all", new FixedWindow(), Limit.parse("1/m"));
+		assertThat(store.peek(RateLimitRequest.of(policy, Identifier.GLOBAL)).blockedFor())
 			.isEqualTo(Duration.ofSeconds(30));
+		assertThat(waits.remaining("all", Identifier.GLOBAL)).isEqualTo(Duration.ofSeconds(30));
+		assertThat(waits.remaining("other", Identifier.GLOBAL)).isNull();
+		time[0] += Duration.ofSeconds(30).toNanos() - 1;
+		assertThat(waits.remaining("all", Identifier.GLOBAL)).isEqualTo(Duration.ofNanos(1));
+		time[0]++;
+		assertThat(waits.remaining("all", Identifier.GLOBAL)).isNull();
 	}
 
-	@ParameterizedTest
-	@CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
-			"day";r=0;t=50                           | PT50S
-			"s";r=0;t=1, "m";r=0;t=40, "h";r=7;t=999 | PT40S
-			"a";r=0;t=4000                           | PT1H
-			"a";t=9;r=0;pk=:YQ==:                    | PT9S
-			a;r=0;t=9                                | PT9S
-			"a";r=1;t=9                              |
-			"a";r=0;t=0                              |
-			"a";r=0                                  |
-			"a";t=9                                  |
-			"a";r=0;t=-9                             |
-			"a";r=0;t=9.5                            |
-			"a";r=0;t="9"                            |
-			limit=10, remaining=0, reset=50          |
-			"a;r=0;t=9                               |
-			"a";r=0;t=99999999999999999999           |
-			""")
-	void limitsWithoutQuotaCount(String value, Duration wait) {
-		assertThat(waitOf("RateLimit", value)).isEqualTo(wait);
-	}
-
+	/** As GitHub does when the quota is used up. */
 	@Test
-	void linesOfRateLimitAreOneList() {
-		assertThat(waitOf("RateLimit", "\"a\";r=0;t=3", "RateLimit", "\"b\";r=0;t=5")).isEqualTo(Duration.ofSeconds(5));
-	}
-
-	@Test
-	void retryAfterCountsMoreThanRateLimit() {
-		assertThat(waitOf("RateLimit", "\"a\";r=0;t=50", "Retry-After", "2")).isEqualTo(Duration.ofSeconds(2));
-		assertThat(waitOf()).isNull();
+	void serviceWithoutQuotaIsNotCalledUntilItsReset() {
+		ManualClock clock = new ManualClock("2026-01-01T00:00:00Z");
+		Instant start = clock.instant();
+		StarterRunners.inMemory(clock).withPropertyValues("ratelimit.policies.all.limits=1000/m").run((context) -> {
+			RequestedWaits waits = new RequestedWaits(context.getBean(BlockList.class), true,
+					() -> Duration.between(start, clock.instant()).toNanos());
+			ClientHttpRequestInterceptor interceptor = new PolicyOutgoingLimits(
+					context.getBean(ConfiguredPolicies.class), UnaryOperator.identity(),
+					context.getBean(PolicyLimiter.class), () -> context.getBean(PolicyEnforcer.class), waits, clock)
+				.interceptor("all");
+			AtomicInteger sent = new AtomicInteger();
+			for (int second = 0; second < 70; second++) {
+				HttpHeaders headers = new HttpHeaders();
+				headers.set("x-ratelimit-remaining", "0");
+				headers.set("x-ratelimit-reset", Long.toString(clock.instant().getEpochSecond() + 60));
+				ClientHttpRequestExecution service = (request, body) -> {
+					sent.incrementAndGet();
+					MockClientHttpResponse answer = new MockClientHttpResponse(body, 403);
+					answer.getHeaders().putAll(headers);
+					return answer;
+				};
+				if (second % 60 == 0) {
+					interceptor.intercept(new MockClientHttpRequest(), new byte[0], service);
+				}
+				else {
+					Duration left = Duration.ofSeconds(60 - second % 60);
+					assertThatExceptionOfType(OutgoingCallDeniedException.class)
+						.isThrownBy(() -> interceptor.intercept(new MockClientHttpRequest(), new byte[0], service))
+						.satisfies((ex) -> assertThat(ex.getDecision().retryAfter()).hasValue(left));
+				}
+				clock.advance(Duration.ofSeconds(1));
+			}
+			assertThat(sent).hasValue(2);
+		});
 	}
 
 	private static @Nullable Duration waitOf(String... headers) {
