@@ -37,9 +37,7 @@ record CountsDescriptor(String policy, @Nullable String plan, String identifier,
 				(windows != null) ? windows.stream().map(WindowDescriptor::of).toList() : null);
 	}
 
-	/**
-	 * The state of one limit. A {@code null} retryAfter means never.
-	 */
+	/** The state of one limit. A {@code null} retryAfter means never. */
 	record LimitDescriptor(String limit, long remaining, Duration resetAfter, @Nullable Duration retryAfter) {
 
 		static LimitDescriptor of(LimitStatus status) {
@@ -49,9 +47,7 @@ record CountsDescriptor(String policy, @Nullable String plan, String identifier,
 
 	}
 
-	/**
-	 * The count of one window.
-	 */
+	/** The count of one window. */
 	record WindowDescriptor(String limit, Instant end, long count) {
 
 		static WindowDescriptor of(WindowCount window) {
@@ -60,9 +56,7 @@ record CountsDescriptor(String policy, @Nullable String plan, String identifier,
 
 	}
 
-	/**
-	 * A block; in all policies if the policy is {@code null}.
-	 */
+	/** A block; in all policies if the policy is {@code null}. */
 	record BlockDescriptor(String identifier, @Nullable String policy, Instant until, String reason) {
 
 		static BlockDescriptor of(Block block) {

@@ -4,6 +4,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Identifier;
@@ -45,21 +47,22 @@ record KnownPolicies(ConfiguredPolicies configured, ObjectProvider<AnnotatedPoli
 	 * Returns the policies that count an identifier, or the one of a name; refuses none.
 	 */
 	List<IdentifiedPolicy> counting(Identifier identifier, @Nullable String name) {
+		String type = identifier.type();
 		if (name != null) {
 			IdentifiedPolicy policy = require(name);
-			if (!FALLBACKS.contains(identifier.type()) && types(name).noneMatch(identifier.type()::equals)) {
+			if (!FALLBACKS.contains(type) && !types(name).contains(type)) {
 				throw new IllegalArgumentException("Invalid identifier (%s): the policy '%s' counts by %s."
-					.formatted(identifier, name, String.join(", ", types(name).distinct().sorted().toList())));
+					.formatted(identifier, name, String.join(", ", types(name))));
 			}
 			return List.of(policy);
 		}
 		List<IdentifiedPolicy> policies = all().values()
 			.stream()
-			.filter((policy) -> types(policy.policy().name()).anyMatch(identifier.type()::equals))
+			.filter((policy) -> types(policy.policy().name()).contains(type))
 			.toList();
 		if (policies.isEmpty()) {
 			throw new IllegalArgumentException(
-					"Invalid identifier (%s): no policy counts by %s.".formatted(identifier, identifier.type()));
+					"Invalid identifier (%s): no policy counts by %s.".formatted(identifier, type));
 		}
 		return policies;
 	}
@@ -78,10 +81,8 @@ record KnownPolicies(ConfiguredPolicies configured, ObjectProvider<AnnotatedPoli
 	 * because the types that policies count by are known.
 	 */
 	Identifier parse(String text) {
-		List<String> types = Stream.concat(FALLBACKS.stream(), all().keySet().stream().flatMap(this::types))
-			.distinct()
-			.sorted()
-			.toList();
+		Set<String> types = new TreeSet<>(FALLBACKS);
+		all().keySet().forEach((policy) -> types.addAll(types(policy)));
 		Identifier identifier = IdentifierNames.withValue(text, types);
 		if (identifier == null) {
 			throw new IllegalArgumentException(
@@ -91,11 +92,12 @@ record KnownPolicies(ConfiguredPolicies configured, ObjectProvider<AnnotatedPoli
 		return identifier;
 	}
 
-	private Stream<String> types(String policy) {
+	private Set<String> types(String policy) {
 		return Stream
 			.concat(this.configured.find(policy).stream(),
 					annotated().filter((annotated) -> annotated.policy().name().equals(policy)))
-			.flatMap((identified) -> identified.identifiers().stream());
+			.flatMap((identified) -> identified.identifiers().stream())
+			.collect(Collectors.toCollection(TreeSet::new));
 	}
 
 }

@@ -54,21 +54,17 @@ final class MostDenied implements DecisionListener {
 
 	@Override
 	public void decided(PolicyDecision decision) {
-		switch (decision.outcome()) {
-			case DENIED, BLOCKED, SHADOW_DENIED -> count(decision);
-			default -> {
-			}
+		Outcome outcome = decision.outcome();
+		if (outcome != Outcome.DENIED && outcome != Outcome.BLOCKED && outcome != Outcome.SHADOW_DENIED) {
+			return;
 		}
-	}
-
-	private void count(PolicyDecision decision) {
 		String policy = decision.policy().policy().name();
 		Cache<Entry, Counts> known = this.policies.get(policy);
 		Cache<Entry, Counts> counts = (known != null) ? known
 				: this.policies.computeIfAbsent(policy, (name) -> newCache());
 		long minute = minute();
 		for (Identifier identifier : denied(decision)) {
-			counts.get(new Entry(identifier, decision.outcome()), (key) -> new Counts()).add(minute);
+			counts.get(new Entry(identifier, outcome), (key) -> new Counts()).add(minute);
 		}
 	}
 

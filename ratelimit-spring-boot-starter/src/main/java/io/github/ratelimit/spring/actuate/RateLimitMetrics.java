@@ -202,27 +202,26 @@ final class RateLimitMetrics implements DecisionListener, PenaltyListener, Redis
 	}
 
 	private Server server(String server) {
-		return this.servers.computeIfAbsent(server, this::register);
-	}
-
-	private Server register(String server) {
-		return new Server(
-				Timer.builder("ratelimit.redis.round-trips")
-					.description("Round trips to Redis, from the first byte sent to the last byte received")
-					.tag("server", server)
-					.register(this.registry),
-				DistributionSummary.builder("ratelimit.redis.calls")
-					.description("Decisions and other calls in a round trip")
-					.tag("server", server)
-					.register(this.registry),
-				Counter.builder("ratelimit.redis.queue-full")
-					.description("Decisions that were not accepted because too many others waited")
-					.tag("server", server)
-					.register(this.registry));
+		return this.servers.computeIfAbsent(server, (address) -> new Server(this.registry, address));
 	}
 
 	/** The meters of a server. */
 	private record Server(Timer roundTrips, DistributionSummary calls, Counter queueFull) {
+
+		Server(MeterRegistry registry, String server) {
+			this(Timer.builder("ratelimit.redis.round-trips")
+				.description("Round trips to Redis, from the first byte sent to the last byte received")
+				.tag("server", server)
+				.register(registry),
+					DistributionSummary.builder("ratelimit.redis.calls")
+						.description("Decisions and other calls in a round trip")
+						.tag("server", server)
+						.register(registry),
+					Counter.builder("ratelimit.redis.queue-full")
+						.description("Decisions that were not accepted because too many others waited")
+						.tag("server", server)
+						.register(registry));
+		}
 
 	}
 

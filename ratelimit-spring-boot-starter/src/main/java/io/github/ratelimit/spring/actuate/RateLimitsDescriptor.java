@@ -37,14 +37,11 @@ record RateLimitsDescriptor(Map<String, PolicyDescriptor> policies, List<MethodD
 		return new RateLimitsDescriptor(policies, methods);
 	}
 
-	/**
-	 * A policy. It has no limits if it limits only concurrent calls.
-	 */
-	record PolicyDescriptor(String algorithm, List<String> limits,
-			@JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Long concurrent, List<String> identifiers,
-			boolean countDenied, String mode, String onStoreFailure,
-			@JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Duration lease,
-			@JsonInclude(JsonInclude.Include.NON_NULL) @Nullable PenaltyDescriptor penalty,
+	/** A policy. It has no limits if it limits only concurrent calls. */
+	@JsonInclude(JsonInclude.Include.NON_NULL)
+	record PolicyDescriptor(String algorithm, List<String> limits, @Nullable Long concurrent, List<String> identifiers,
+			boolean countDenied, String mode, String onStoreFailure, @Nullable Duration lease,
+			@Nullable PenaltyDescriptor penalty,
 			@JsonInclude(JsonInclude.Include.NON_EMPTY) Map<String, PlanDescriptor> plans) {
 
 		static PolicyDescriptor of(IdentifiedPolicy identified) {
@@ -69,9 +66,7 @@ record RateLimitsDescriptor(Map<String, PolicyDescriptor> policies, List<MethodD
 
 	}
 
-	/**
-	 * What happens to identifiers that a policy denies often.
-	 */
+	/** What happens to identifiers that a policy denies often. */
 	record PenaltyDescriptor(int after, Duration within, Duration block, Duration upTo, String mode) {
 
 		static @Nullable PenaltyDescriptor of(@Nullable Penalty penalty) {
@@ -81,22 +76,17 @@ record RateLimitsDescriptor(Map<String, PolicyDescriptor> policies, List<MethodD
 
 	}
 
-	/**
-	 * The limits for the users of a plan.
-	 */
+	/** The limits for the users of a plan. */
 	record PlanDescriptor(List<String> limits, boolean unlimited) {
 
 		static PlanDescriptor of(Plan plan) {
 			Policy policy = plan.policy();
-			return (policy != null) ? new PlanDescriptor(PolicyDescriptor.limits(policy), false)
-					: new PlanDescriptor(List.of(), true);
+			return new PlanDescriptor((policy != null) ? PolicyDescriptor.limits(policy) : List.of(), policy == null);
 		}
 
 	}
 
-	/**
-	 * A method or type with an annotation.
-	 */
+	/** A method or type with an annotation. */
 	record MethodDescriptor(String method, String policy, List<String> identifiers) {
 
 	}

@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -53,13 +54,7 @@ public final class RateLimitsEndpoint {
 	/** Maximum number of requests of a log that are shown at once. */
 	private static final int MAX_REQUESTS = 100;
 
-	private static final String COUNTS = "counts";
-
-	private static final String BLOCKS = "blocks";
-
-	private static final String DENIED = "denied";
-
-	private static final List<String> PARTS = List.of(COUNTS, BLOCKS, DENIED);
+	private static final List<String> PARTS = List.of("counts", "blocks", "denied");
 
 	/** How lists show a value that is hashed with a secret. */
 	private static final Pattern HASH = Pattern.compile("~[A-Za-z0-9_-]{43}");
@@ -126,13 +121,13 @@ public final class RateLimitsEndpoint {
 	public WebEndpointResponse<Object> read(@Selector String part, @Nullable String identifier, @Nullable String policy,
 			@Nullable String size, @Nullable String before) {
 		return answer(part, () -> {
-			if (before != null && !part.equals(COUNTS)) {
+			if (before != null && !part.equals("counts")) {
 				throw new IllegalArgumentException("Only counts have pages before some time.");
 			}
 			return switch (part) {
-				case COUNTS -> ok(Map.of(COUNTS, counts(identifier, policy, before(before, policy))));
-				case DENIED -> denied(identifier, policy, size);
-				default -> ok(Map.of(BLOCKS, blocks().blocks().stream().map(BlockDescriptor::of).toList()));
+				case "counts" -> ok(part, counts(identifier, policy, before(before, policy)));
+				case "denied" -> denied(identifier, policy, size(size));
+				default -> ok(part, blocks().blocks().stream().map(BlockDescriptor::of).toList());
 			};
 		});
 	}
@@ -150,11 +145,11 @@ public final class RateLimitsEndpoint {
 	public WebEndpointResponse<Object> write(@Selector String part, @Nullable String identifier,
 			@Nullable String policy, @Nullable String time, @Nullable String reason) {
 		return answer(part, () -> {
-			if (!part.equals(BLOCKS)) {
+			if (!part.equals("blocks")) {
 				return notFound("Nothing can be written to '" + part + "'.");
 			}
-			return ok(BlockDescriptor
-				.of(blocks().block(identifier(identifier), known(policy), time(time), (reason != null) ? reason : "")));
+			return new WebEndpointResponse<>(BlockDescriptor.of(blocks().block(identifier(identifier), known(policy),
+					time(time), Objects.requireNonNullElse(reason, ""))));
 		});
 	}
 
@@ -169,20 +164,19 @@ public final class RateLimitsEndpoint {
 	@DeleteOperation
 	public WebEndpointResponse<Object> delete(@Selector String part, @Nullable String identifier,
 			@Nullable String policy) {
-		return answer(part, () -> {
-			if (part.equals(DENIED)) {
-				return notFound("Nothing can be deleted from '" + part + "'.");
-			}
-			Identifier who = identifier(identifier);
-			if (part.equals(BLOCKS)) {
-				return blocks().unblock(who, known(policy)) ? ok(Map.of("unblocked", who.toString()))
+		return answer(part, () -> switch (part) {
+			case "denied" -> notFound("Nothing can be deleted from '" + part + "'.");
+			case "blocks" -> {
+				Identifier who = identifier(identifier);
+				yield blocks().unblock(who, known(policy)) ? ok("unblocked", who.toString())
 						: notFound("There is no such block.");
 			}
-			List<IdentifiedPolicy> counting = this.policies.counting(who, policy);
-			counting.stream()
-				.flatMap((each) -> each.policies().stream())
-				.forEach((each) -> this.limiter.reset(each, who));
-			return ok(Map.of("reset", counting.stream().map((each) -> each.policy().name()).toList()));
+			default -> {
+				Identifier who = identifier(identifier);
+				List<IdentifiedPolicy> counting = this.policies.counting(who, policy);
+				counting.forEach((all) -> all.policies().forEach((each) -> this.limiter.reset(each, who)));
+				yield ok("reset", counting.stream().map((each) -> each.policy().name()).toList());
+			}
 		});
 	}
 
@@ -197,9 +191,8 @@ public final class RateLimitsEndpoint {
 					counts.add(counts(who, instead.policy(), plan, before));
 				}
 			});
-			Policy concurrent = each.concurrent();
-			if (concurrent != null) {
-				counts.add(counts(who, concurrent, null, before));
+			if (each.concurrent() != null) {
+				counts.add(counts(who, each.concurrent(), null, before));
 			}
 		}
 		return counts;
@@ -215,13 +208,12 @@ public final class RateLimitsEndpoint {
 				(history != null && policy.algorithm().keepsWindows()) ? history.series(policy, identifier) : null);
 	}
 
-	private WebEndpointResponse<Object> denied(@Nullable String identifier, @Nullable String policy,
-			@Nullable String size) {
+	private WebEndpointResponse<Object> denied(@Nullable String identifier, @Nullable String policy, int size) {
 		if (this.denied == null) {
 			return notFound("Denied requests are not counted: ratelimit.most-denied.enabled is false.");
 		}
 		Identifier who = (identifier != null) ? identifier(identifier) : null;
-		return ok(Map.of(DENIED, this.denied.list(who, known(policy), size(size))));
+		return ok("denied", this.denied.list(who, known(policy), size));
 	}
 
 	/** Parses a size here, because Spring Boot answers other text without a body. */
@@ -246,10 +238,10 @@ public final class RateLimitsEndpoint {
 		if (policy == null) {
 			throw new IllegalArgumentException("A page before some time is one of a policy: name it.");
 		}
-		if (this.policies.require(policy)
+		if (this.history == null || this.policies.require(policy)
 			.policies()
 			.stream()
-			.noneMatch((each) -> this.history != null && each.algorithm().keepsEntries())) {
+			.noneMatch((each) -> each.algorithm().keepsEntries())) {
 			throw new IllegalArgumentException(
 					"Invalid before (%s): the policy '%s' keeps no log of requests.".formatted(text, policy));
 		}
@@ -311,8 +303,8 @@ public final class RateLimitsEndpoint {
 		}
 	}
 
-	private static WebEndpointResponse<Object> ok(Object body) {
-		return new WebEndpointResponse<>(body);
+	private static WebEndpointResponse<Object> ok(String name, Object value) {
+		return new WebEndpointResponse<>(Map.of(name, value));
 	}
 
 	private static WebEndpointResponse<Object> notFound(String message) {

@@ -1,7 +1,5 @@
 package io.github.ratelimit.spring.actuate;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -56,12 +54,8 @@ final class ActuatorApplication implements AutoCloseable {
 		return this.context.getBean(type);
 	}
 
-	Response get(String path) {
-		return send("GET", path, null);
-	}
-
-	Response get(String path, String header, String value) {
-		return send(request(path).header(header, value).GET().build());
+	Response get(String path, String... headers) {
+		return send("GET", path, null, headers);
 	}
 
 	Response delete(String path) {
@@ -69,39 +63,23 @@ final class ActuatorApplication implements AutoCloseable {
 	}
 
 	Response post(String path, String json) {
-		return send("POST", path, json);
+		return send("POST", path, json, "Content-Type", "application/json");
 	}
 
 	/** Posts without a type of JSON, as {@code curl -d} does. */
 	Response form(String path, String body) {
-		return send(request(path).header("Content-Type", "application/x-www-form-urlencoded")
-			.POST(BodyPublishers.ofString(body))
-			.build());
+		return send("POST", path, body, "Content-Type", "application/x-www-form-urlencoded");
 	}
 
-	private Response send(String method, String path, @Nullable String json) {
-		return send(request(path).header("Content-Type", "application/json")
-			.method(method, (json != null) ? BodyPublishers.ofString(json) : BodyPublishers.noBody())
-			.build());
-	}
-
-	private HttpRequest.Builder request(String path) {
+	private Response send(String method, String path, @Nullable String body, String... headers) {
 		int port = ((ServletWebServerApplicationContext) this.context).getWebServer().getPort();
-		return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path));
-	}
-
-	private static Response send(HttpRequest request) {
-		try {
-			HttpResponse<String> response = client.send(request, BodyHandlers.ofString());
-			return new Response(response.statusCode(), response.body());
+		HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+			.method(method, (body != null) ? BodyPublishers.ofString(body) : BodyPublishers.noBody());
+		for (int i = 0; i < headers.length; i += 2) {
+			request.header(headers[i], headers[i + 1]);
 		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new IllegalStateException(ex);
-		}
+		HttpResponse<String> response = client.sendAsync(request.build(), BodyHandlers.ofString()).join();
+		return new Response(response.statusCode(), response.body());
 	}
 
 	static String encode(String text) {

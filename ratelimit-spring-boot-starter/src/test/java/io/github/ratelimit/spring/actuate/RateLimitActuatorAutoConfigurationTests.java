@@ -4,20 +4,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
-import io.github.ratelimit.Decision;
 import io.github.ratelimit.LogEntry;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.spring.PolicyLimiter;
 import io.github.ratelimit.spring.RateLimiterDecorator;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.config.RateLimitAutoConfiguration;
 import io.github.ratelimit.spring.config.RateLimitNonWebAutoConfiguration;
 import io.github.ratelimit.spring.decide.Decider;
-import io.github.ratelimit.spring.decide.PolicyEnforcer;
-import io.github.ratelimit.spring.decide.PolicyUse;
 import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
-import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
 import io.github.ratelimit.test.ManualClock;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -26,6 +24,8 @@ import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistryAssert;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.annotation.ReflectiveRuntimeHintsRegistrar;
@@ -69,73 +69,59 @@ class RateLimitActuatorAutoConfigurationTests {
 
 	@Test
 	void metricsAndObservationBackOffWithoutTheirRegistries() {
-		this.runner.run((context) -> assertThat(context).hasNotFailed()
-			.hasSingleBean(Decider.class)
+		this.runner.run((context) -> assertThat(context).hasSingleBean(Decider.class)
+			.hasSingleBean(RateLimitsEndpoint.class)
 			.doesNotHaveBean(RateLimitMetrics.class)
 			.doesNotHaveBean(StoreObservation.class));
 	}
 
+	/** Each alone, and all together. */
 	@Test
-	void everythingBacksOffWithoutItsClasses() {
+	void eachBacksOffWithoutItsOwnClasses() {
+		Map<String, List<String>> classes = Map.of("rateLimitMetrics", List.of("io.micrometer.core"),
+				"ratelimitHealthIndicator", List.of(HealthIndicator.class.getName()), "rateLimitsEndpoint",
+				List.of(WebEndpoint.class.getName(), ConditionalOnAvailableEndpoint.class.getName()));
+		classes.forEach((bean, missing) -> this.fullRunner
+			.withClassLoader(new FilteredClassLoader(missing.toArray(String[]::new)))
+			.run((context) -> assertThat(context).hasNotFailed()
+				.getBeanNames(Object.class)
+				.doesNotContain(bean)
+				.contains(Stream.concat(classes.keySet().stream(), Stream.of("rateLimitStoreObservation"))
+					.filter((other) -> !other.equals(bean))
+					.toArray(String[]::new))));
 		this.runner
 			.withClassLoader(new FilteredClassLoader("io.micrometer", "org.springframework.boot.actuate",
 					"org.springframework.boot.health"))
 			.run((context) -> assertThat(context).hasNotFailed()
 				.hasSingleBean(Decider.class)
-				.doesNotHaveBean("rateLimitMetrics")
-				.doesNotHaveBean("rateLimitStoreObservation")
-				.doesNotHaveBean("ratelimitHealthIndicator")
-				.doesNotHaveBean("rateLimitsEndpoint"));
+				.getBeanNames(Object.class)
+				.doesNotContain("rateLimitStoreObservation")
+				.doesNotContainAnyElementsOf(classes.keySet()));
 	}
 
-	@Test
-	void eachBacksOffWithoutItsOwnClasses() {
-		this.fullRunner.withClassLoader(new FilteredClassLoader(HealthIndicator.class))
-			.run((context) -> assertThat(context).hasNotFailed()
-				.doesNotHaveBean("ratelimitHealthIndicator")
-				.hasSingleBean(RateLimitsEndpoint.class));
-		this.fullRunner
-			.withClassLoader(new FilteredClassLoader(WebEndpoint.class, ConditionalOnAvailableEndpoint.class))
-			.run((context) -> assertThat(context).hasNotFailed()
-				.doesNotHaveBean("rateLimitsEndpoint")
-				.hasSingleBean(RateLimitHealthIndicator.class));
-		this.fullRunner.withClassLoader(new FilteredClassLoader("io.micrometer.core"))
-			.run((context) -> assertThat(context).hasNotFailed()
-				.doesNotHaveBean("rateLimitMetrics")
-				.hasSingleBean(StoreObservation.class));
-	}
-
-	@Test
-	void everythingBacksOffWhenSwitchedOff() {
-		this.fullRunner.withPropertyValues("ratelimit.enabled=false")
-			.run((context) -> assertThat(context).hasNotFailed()
-				.doesNotHaveBean(RateLimitMetrics.class)
-				.doesNotHaveBean(StoreObservation.class)
-				.doesNotHaveBean(RateLimitHealthIndicator.class)
-				.doesNotHaveBean(RateLimitsEndpoint.class));
-	}
-
-	@Test
-	void endpointAndHealthAreThereOnlyWhenWanted() {
-		this.runner.withPropertyValues("management.endpoints.web.exposure.include=health")
-			.run((context) -> assertThat(context).doesNotHaveBean(RateLimitsEndpoint.class));
-		this.runner.withPropertyValues("management.endpoint.ratelimits.access=NONE")
-			.run((context) -> assertThat(context).doesNotHaveBean(RateLimitsEndpoint.class));
-		this.runner.withPropertyValues("management.health.ratelimit.enabled=false")
-			.run((context) -> assertThat(context).doesNotHaveBean(RateLimitHealthIndicator.class));
+	@ParameterizedTest
+	@CsvSource({ "ratelimit.enabled=false, false, false",
+			"management.endpoints.web.exposure.include=health, false, true",
+			"management.endpoint.ratelimits.access=NONE, false, true",
+			"management.health.ratelimit.enabled=false, true, false" })
+	void endpointAndHealthAreThereOnlyWhenWanted(String property, boolean endpoint, boolean health) {
+		this.fullRunner.withPropertyValues(property).run((context) -> {
+			assertThat(context.getBeansOfType(RateLimitsEndpoint.class)).hasSize(endpoint ? 1 : 0);
+			assertThat(context.getBeansOfType(MostDenied.class)).hasSize(endpoint ? 1 : 0);
+			assertThat(context.getBeansOfType(RateLimitHealthIndicator.class)).hasSize(health ? 1 : 0);
+			assertThat(context.getBeansOfType(RateLimitMetrics.class)).hasSize((endpoint || health) ? 1 : 0);
+			assertThat(context.getBeansOfType(StoreObservation.class)).hasSize((endpoint || health) ? 1 : 0);
+		});
 	}
 
 	@Test
 	void deniedAreCountedOnlyWhereEndpointShowsThem() {
 		this.runner.run((context) -> {
-			PolicyEnforcer enforcer = context.getBean(PolicyEnforcer.class);
-			assertThat(context).hasSingleBean(MostDenied.class);
-			IntStream.range(0, 3).forEach((i) -> decide(enforcer, context.getBean(ConfiguredPolicies.class)));
+			PolicyLimiter limiter = context.getBean(PolicyLimiter.class);
+			IntStream.range(0, 3).forEach((i) -> limiter.tryAcquire("api"));
 			assertThat(denied(context).getBody()).asString()
 				.startsWith("{denied=[Denied[policy=api, identifier=global:, outcome=denied, requests=2,");
 		});
-		this.runner.withPropertyValues("management.endpoints.web.exposure.include=health")
-			.run((context) -> assertThat(context).doesNotHaveBean(MostDenied.class));
 		this.runner.withPropertyValues("ratelimit.most-denied.enabled=false").run((context) -> {
 			assertThat(context).doesNotHaveBean(MostDenied.class);
 			assertThat(denied(context).getStatus()).isEqualTo(404);
@@ -180,17 +166,8 @@ class RateLimitActuatorAutoConfigurationTests {
 				.extracting((timer) -> timer.getId().getTag("policy"))
 				.containsOnly("api", "Limited.call");
 			assertThat(registry.get("ratelimit.store.failing").gauge().value()).isZero();
-		});
-	}
-
-	@Test
-	void decisionIsMeasuredAndObserved() {
-		this.fullRunner.run((context) -> {
-			assertThat(
-					decide(context.getBean(PolicyEnforcer.class), context.getBean(ConfiguredPolicies.class)).allowed())
-				.isTrue();
-			assertThat(context.getBean(MeterRegistry.class)
-				.get("ratelimit.decisions")
+			context.getBean(PolicyLimiter.class).tryAcquire("api");
+			assertThat(registry.get("ratelimit.decisions")
 				.tags("policy", "api", "outcome", "allowed", "source", "store")
 				.timer()
 				.count()).isEqualTo(1);
@@ -210,10 +187,6 @@ class RateLimitActuatorAutoConfigurationTests {
 			assertThat(context).hasSingleBean(RateLimiter.class).hasSingleBean(Decider.class);
 			assertThat(decorated).hasValue(1);
 		});
-	}
-
-	private static Decision decide(PolicyEnforcer enforcer, ConfiguredPolicies policies) {
-		return enforcer.enforce(List.of(new PolicyUse(policies.find("api").orElseThrow(), 1, Map.of()))).decision();
 	}
 
 	/**

@@ -30,12 +30,13 @@ import io.github.ratelimit.spring.policy.Mode;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.jedis.HostAndPort;
 
 import static java.util.concurrent.TimeUnit.MICROSECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.tuple;
 
 /**
  * Tests for {@link RateLimitMetrics}.
@@ -59,46 +60,21 @@ class RateLimitMetricsTests {
 		assertThat(timer("login", "store-failed-denied", "none").totalTime(MICROSECONDS)).isEqualTo(7);
 	}
 
-	@Test
-	void identifiersAreNoTags() {
-		for (int i = 0; i < 100; i++) {
-			IdentifiedPolicy policy = policy("api", Mode.ENFORCE);
-			this.metrics.decided(new PolicyDecision(policy, Charge.of(policy.policy(), Identifier.user("user-" + i)),
-					null, Outcome.ALLOWED, Decision.Source.STORE, Duration.ofMillis(1), List.of()));
-		}
-		assertThat(this.registry.get("ratelimit.decisions").timers()).hasSize(1);
-		assertThat(this.registry.get("ratelimit.decisions").timer().getId().getTags()).extracting("key")
-			.containsExactlyInAnyOrder("policy", "outcome", "source");
-	}
-
-	@Test
-	void metersArePresentBeforeFirstDecision() {
-		this.metrics.register(policy("api", Mode.ENFORCE));
-		assertThat(outcomes()).containsExactlyInAnyOrder("allowed", "allowed", "denied", "denied", "denied",
-				"denied-by-other", "blocked", "store-failed-allowed", "store-failed-denied");
-		assertThat(timer("api", "denied", "denial-cache").count()).isZero();
-		assertThat(timer("api", "denied", "store").count()).isZero();
-		assertThat(timer("api", "store-failed-denied", "none").count()).isZero();
-		decide("api", Outcome.DENIED, Decision.Source.STORE, 1);
-		assertThat(outcomes()).hasSize(9);
-	}
-
-	@Test
-	void metersOfLocalLimitsArePresentUnlessPoliciesDeny() {
-		for (OnStoreFailure mode : OnStoreFailure.values()) {
-			this.metrics
-				.register(policy(mode.name(), Mode.ENFORCE).withEnforcement(new Enforcement(Mode.ENFORCE, mode, null)));
-		}
-		assertThat(this.registry.find("ratelimit.decisions").tag("source", "local").timers())
-			.extracting((timer) -> timer.getId().getTag("policy"), (timer) -> timer.getId().getTag("outcome"))
-			.containsExactlyInAnyOrder(tuple("ALLOW", "allowed"), tuple("ALLOW", "denied"), tuple("LOCAL", "allowed"),
-					tuple("LOCAL", "denied"));
-	}
-
-	@Test
-	void metersOfShadowAreThoseOfItsOutcomes() {
-		this.metrics.register(policy("api", Mode.SHADOW));
-		assertThat(outcomes()).containsExactlyInAnyOrder("allowed", "shadow-denied", "store-failed-allowed");
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					ENFORCE | DENY  | allowed store, blocked store, denied denial-cache, denied store, denied-by-other store, store-failed-allowed none, store-failed-denied none
+					ENFORCE | ALLOW | allowed local, allowed store, blocked store, denied denial-cache, denied local, denied store, denied-by-other store, store-failed-allowed none, store-failed-denied none
+					ENFORCE | LOCAL | allowed local, allowed store, blocked store, denied denial-cache, denied local, denied store, denied-by-other store, store-failed-allowed none, store-failed-denied none
+					SHADOW  | ALLOW | allowed store, shadow-denied store, store-failed-allowed none
+					""")
+	void metersOfPossibleOutcomesArePresentBeforeFirstDecision(Mode mode, OnStoreFailure failure, String meters) {
+		this.metrics.register(policy("api", mode).withEnforcement(new Enforcement(mode, failure, null)));
+		assertThat(this.registry.get("ratelimit.decisions").timers()).allMatch((timer) -> timer.count() == 0)
+			.extracting((timer) -> timer.getId().getTag("outcome") + " " + timer.getId().getTag("source"))
+			.containsExactlyInAnyOrder(meters.split(", "));
+		decide("api", Outcome.ALLOWED, Decision.Source.STORE, 1);
+		assertThat(this.registry.get("ratelimit.decisions").timers()).hasSize(meters.split(", ").length);
 	}
 
 	@Test
@@ -154,14 +130,6 @@ class RateLimitMetricsTests {
 			.counters()
 			.forEach((counter) -> counts.put(counter.getId().getTag("kind"), counter.count()));
 		return counts;
-	}
-
-	private List<String> outcomes() {
-		return this.registry.get("ratelimit.decisions")
-			.timers()
-			.stream()
-			.map((timer) -> timer.getId().getTag("outcome"))
-			.toList();
 	}
 
 	private Timer timer(String policy, String outcome, String source) {

@@ -36,7 +36,16 @@ class RateLimitsEndpointIT {
 				"management.endpoints.web.exposure.include=ratelimits",
 				"management.endpoint.ratelimits.access=unrestricted", "ratelimit.ip.trusted-proxies=127.0.0.1",
 				"ratelimit.policies.each-path.limits=9/d", "ratelimit.policies.each-path.paths=/served/**",
-				"ratelimit.policies.each-path.identifiers=ip+path");
+				"ratelimit.policies.each-path.identifiers=ip+path", "ratelimit.policies.calls.limits=9/d",
+				"ratelimit.policies.calls.identifiers=header:X-Calls", "ratelimit.policies.calls.concurrent=4",
+				"ratelimit.policies.only.concurrent=2", "ratelimit.policies.only.identifiers=header:X-Calls",
+				"ratelimit.policies.leased.limits=100/m", "ratelimit.policies.leased.algorithm=fixed-window",
+				"ratelimit.policies.leased.identifiers=header:X-Calls", "ratelimit.policies.leased.lease=1s",
+				"ratelimit.policies.leased.penalty.after=20", "ratelimit.policies.leased.penalty.within=1m",
+				"ratelimit.policies.leased.penalty.block=15m", "ratelimit.policies.leased.penalty.up-to=1d",
+				"ratelimit.policies.strict.limits=100/m", "ratelimit.policies.strict.identifiers=header:X-Calls",
+				"ratelimit.policies.strict.penalty.after=1", "ratelimit.policies.strict.penalty.within=1m",
+				"ratelimit.policies.strict.penalty.block=15m", "ratelimit.policies.strict.penalty.mode=shadow");
 	}
 
 	@AfterAll
@@ -46,18 +55,23 @@ class RateLimitsEndpointIT {
 
 	@Test
 	void policiesAreShown() {
-		Response response = application.get(ENDPOINT);
-		assertThat(response.status()).isEqualTo(200);
-		JsonNode policies = response.json().path("policies");
-		assertThat(policies.propertyNames()).containsExactly("Application.search", "api", "each-path", "login",
-				"series");
+		JsonNode policies = json("").path("policies");
+		assertThat(policies.propertyNames()).containsExactly("Application.search", "api", "calls", "each-path",
+				"leased", "login", "only", "series", "strict");
 		assertThat(policies.path("api")).hasToString("{\"algorithm\":\"sliding-log\",\"limits\":[\"3/d\",\"5/2d\"],"
 				+ "\"identifiers\":[\"ip\",\"header:X-User\"],\"countDenied\":false,\"mode\":\"enforce\","
 				+ "\"onStoreFailure\":\"local\"}");
-		assertThat(policies.path("series").path("mode").stringValue()).isEqualTo("shadow");
-		assertThat(policies.path("login").path("onStoreFailure").stringValue()).isEqualTo("deny");
-		assertThat(policies.path("Application.search").path("limits")).hasToString("[\"1/d\"]");
-		assertThat(response.json().path("methods")).hasToString("[{\"method\":\"Application.search\","
+		assertThat(policies.at("/series/mode").stringValue()).isEqualTo("shadow");
+		assertThat(policies.at("/login/onStoreFailure").stringValue()).isEqualTo("deny");
+		assertThat(policies.at("/Application.search/limits")).hasToString("[\"1/d\"]");
+		assertThat(policies.at("/calls/concurrent").longValue()).isEqualTo(4);
+		assertThat(policies.at("/only/concurrent").longValue()).isEqualTo(2);
+		assertThat(policies.at("/only/limits")).hasToString("[]");
+		assertThat(policies.at("/leased/lease").stringValue()).isEqualTo("PT1S");
+		assertThat(policies.at("/leased/penalty")).hasToString(
+				"{\"after\":20,\"within\":\"PT1M\",\"block\":\"PT15M\",\"upTo\":\"PT24H\",\"mode\":\"enforce\"}");
+		assertThat(policies.at("/strict/penalty/mode").stringValue()).isEqualTo("shadow");
+		assertThat(json("").path("methods")).hasToString("[{\"method\":\"Application.search\","
 				+ "\"policy\":\"Application.search\",\"identifiers\":[\"ip\"]},{\"method\":\"Application.login\","
 				+ "\"policy\":\"login\",\"identifiers\":[\"header:X-User\"]}]");
 	}
@@ -71,81 +85,47 @@ class RateLimitsEndpointIT {
 					"{\"identifier\":\"header:X-User:" + user
 							+ "\",\"policy\":\"api\",\"time\":\"1h\",\"reason\":\"scraping\"}")
 			.status()).isEqualTo(200);
-		JsonNode counts = application.get(ENDPOINT + "/counts" + query).json().path("counts");
+		JsonNode counts = json("/counts" + query).path("counts");
 		assertThat(counts).hasSize(1);
-		assertThat(counts.get(0).path("identifier").stringValue()).isEqualTo("header:X-User:" + user);
-		assertThat(counts.get(0).path("allowed").booleanValue()).isFalse();
-		assertThat(counts.get(0).path("blockedFor").stringValue()).startsWith("PT59M");
+		assertThat(counts.at("/0/identifier").stringValue()).isEqualTo("header:X-User:" + user);
+		assertThat(counts.at("/0/allowed").booleanValue()).isFalse();
+		assertThat(counts.at("/0/blockedFor").stringValue()).startsWith("PT59M");
 		assertThat(application.delete(ENDPOINT + "/blocks" + query).status()).isEqualTo(200);
-		assertThat(application.get(ENDPOINT + "/counts" + query).json().at("/counts/0/allowed").booleanValue())
-			.isTrue();
+		assertThat(json("/counts" + query).at("/counts/0/allowed").booleanValue()).isTrue();
 	}
 
 	@Test
 	void countsAreShownAndReset() {
 		application.get("/api", "X-User", "counted");
 		application.get("/api", "X-User", "counted");
-		String query = "/counts?policy=api&identifier=header:X-User:counted";
-		JsonNode counts = application.get(ENDPOINT + query).json().path("counts").get(0);
+		String query = "?policy=api&identifier=header:X-User:counted";
+		JsonNode counts = json("/counts" + query).at("/counts/0");
 		assertThat(counts.path("policy").stringValue()).isEqualTo("api");
-		assertThat(counts.path("limits").get(0).path("limit").stringValue()).isEqualTo("3/d");
-		assertThat(counts.path("limits").get(0).path("remaining").longValue()).isEqualTo(1);
-		assertThat(counts.path("limits").get(1).path("remaining").longValue()).isEqualTo(3);
-		assertThat(counts.path("limits").get(0).path("resetAfter").stringValue()).startsWith("PT23H59M");
-		assertThat(counts.path("limits").get(0).path("retryAfter").stringValue()).isEqualTo("PT0S");
+		assertThat(counts.at("/limits/0/limit").stringValue()).isEqualTo("3/d");
+		assertThat(counts.at("/limits/0/remaining").longValue()).isEqualTo(1);
+		assertThat(counts.at("/limits/1/remaining").longValue()).isEqualTo(3);
+		assertThat(counts.at("/limits/0/resetAfter").stringValue()).startsWith("PT23H59M");
+		assertThat(counts.at("/limits/0/retryAfter").stringValue()).isEqualTo("PT0S");
 		assertThat(counts.path("requests")).hasSize(2);
-		assertThat(counts.path("requests").get(0).path("cost").longValue()).isEqualTo(1);
+		assertThat(counts.at("/requests/0/cost").longValue()).isEqualTo(1);
 		assertThat(counts.has("windows")).isFalse();
-		Response reset = application.delete(ENDPOINT + query);
-		assertThat(reset.json()).hasToString("{\"reset\":[\"api\"]}");
-		assertThat(application.get(ENDPOINT + query).json().at("/counts/0/limits/0/remaining").longValue())
-			.isEqualTo(3);
+		assertThat(application.delete(ENDPOINT + "/counts" + query).json()).hasToString("{\"reset\":[\"api\"]}");
+		assertThat(remaining(query, 0)).isEqualTo(3);
 	}
 
 	@Test
-	void callsAtOnceAreShownAndReset() {
-		try (ActuatorApplication concurrent = ActuatorApplication.start("ratelimit.redis.url=" + TestRedis.uri(),
-				"ratelimit.key-prefix=" + TestRedis.newKeyPrefix(),
-				"management.endpoints.web.exposure.include=ratelimits",
-				"management.endpoint.ratelimits.access=unrestricted", "ratelimit.policies.api.concurrent=4",
-				"ratelimit.policies.only.concurrent=2", "ratelimit.policies.only.identifiers=ip")) {
-			JsonNode policies = concurrent.get(ENDPOINT).json().path("policies");
-			assertThat(policies.path("api").path("concurrent").longValue()).isEqualTo(4);
-			assertThat(policies.path("only").path("concurrent").longValue()).isEqualTo(2);
-			assertThat(policies.path("only").path("limits")).hasToString("[]");
-			Policy calls = concurrent.bean(ConfiguredPolicies.class).find("api").orElseThrow().concurrent();
-			concurrent.bean(RateLimiter.class)
-				.tryAcquire(RateLimitRequest.of(calls, new Identifier("header:X-User", "running")).withCall(1));
-			String query = "/counts?policy=api&identifier=header:X-User:running";
-			JsonNode counts = concurrent.get(ENDPOINT + query).json().path("counts");
-			assertThat(counts).extracting((each) -> each.path("policy").stringValue())
-				.containsExactly("api", "api (at once)");
-			assertThat(counts.get(1).at("/limits/0/remaining").longValue()).isEqualTo(3);
-			assertThat(counts.get(1).at("/limits/0/limit").stringValue()).isEqualTo("4 concurrent");
-			concurrent.delete(ENDPOINT + query);
-			assertThat(concurrent.get(ENDPOINT + query).json().at("/counts/1/limits/0/remaining").longValue())
-				.isEqualTo(4);
-		}
-	}
-
-	@Test
-	void leasesAndPenaltiesAreShown() {
-		try (ActuatorApplication penalties = ActuatorApplication.start("ratelimit.redis.url=" + TestRedis.uri(),
-				"management.endpoints.web.exposure.include=ratelimits", "ratelimit.policies.leased.limits=100/m",
-				"ratelimit.policies.leased.algorithm=fixed-window", "ratelimit.policies.leased.identifiers=ip",
-				"ratelimit.policies.leased.lease=1s", "ratelimit.policies.leased.penalty.after=20",
-				"ratelimit.policies.leased.penalty.within=1m", "ratelimit.policies.leased.penalty.block=15m",
-				"ratelimit.policies.leased.penalty.up-to=1d", "ratelimit.policies.strict.limits=100/m",
-				"ratelimit.policies.strict.identifiers=ip", "ratelimit.policies.strict.penalty.after=1",
-				"ratelimit.policies.strict.penalty.within=1m", "ratelimit.policies.strict.penalty.block=15m",
-				"ratelimit.policies.strict.penalty.mode=shadow")) {
-			JsonNode policies = penalties.get(ENDPOINT).json().path("policies");
-			assertThat(policies.path("leased").path("lease").stringValue()).isEqualTo("PT1S");
-			assertThat(policies.path("leased").path("penalty")).hasToString("{\"after\":20,\"within\":\"PT1M\","
-					+ "\"block\":\"PT15M\",\"upTo\":\"PT24H\",\"mode\":\"enforce\"}");
-			assertThat(policies.path("strict").has("lease")).isFalse();
-			assertThat(policies.path("strict").path("penalty").path("mode").stringValue()).isEqualTo("shadow");
-		}
+	void concurrentCallsAreShownAndReset() {
+		Policy calls = application.bean(ConfiguredPolicies.class).find("calls").orElseThrow().concurrent();
+		application.bean(RateLimiter.class)
+			.tryAcquire(RateLimitRequest.of(calls, new Identifier("header:X-Calls", "running")).withCall(1));
+		String query = "?policy=calls&identifier=header:X-Calls:running";
+		JsonNode counts = json("/counts" + query).path("counts");
+		assertThat(counts).extracting((each) -> each.path("policy").stringValue())
+			.containsExactly("calls", "calls (at once)");
+		assertThat(counts.at("/1/limits/0/limit").stringValue()).isEqualTo("4 concurrent");
+		assertThat(remaining(query, 1)).isEqualTo(3);
+		application.delete(ENDPOINT + "/counts" + query);
+		assertThat(remaining(query, 1)).isEqualTo(4);
 	}
 
 	@Test
@@ -158,32 +138,27 @@ class RateLimitsEndpointIT {
 			limiter.tryAcquire(plan, new Identifier("header:X-User", "many"), (i == 1) ? 2 : 1);
 		}
 		String query = "/counts?policy=api&identifier=header:X-User:many";
-		JsonNode newest = application.get(ENDPOINT + query).json().at("/counts/0/requests");
+		JsonNode newest = json(query).at("/counts/0/requests");
 		assertThat(newest).hasSize(100).allSatisfy((entry) -> assertThat(entry.path("cost").longValue()).isOne());
 		String before = newest.get(99).path("time").stringValue();
-		JsonNode next = application.get(ENDPOINT + query + "&before=" + before).json().path("counts").get(0);
+		JsonNode next = json(query + "&before=" + before).path("counts").get(0);
 		assertThat(next.path("requests")).singleElement()
 			.satisfies((entry) -> assertThat(entry.path("cost").longValue()).isEqualTo(2));
 		assertThat(next.at("/limits/0/limit").stringValue()).isEqualTo("3/d");
 		String first = next.at("/requests/0/time").stringValue();
-		assertThat(application.get(ENDPOINT + query + "&before=" + first).json().at("/counts/0/requests")).isEmpty();
+		assertThat(json(query + "&before=" + first).at("/counts/0/requests")).isEmpty();
 	}
 
 	@Test
-	void lookingUsesNothing() {
+	void policiesThatCountIdentifierAreShownAndUseNothing() {
 		for (int i = 0; i < 5; i++) {
-			JsonNode counts = application.get(ENDPOINT + "/counts?identifier=header:X-User:looked").json();
-			assertThat(counts.path("counts")).hasSize(3)
+			assertThat(json("/counts?identifier=header:X-User:looked").path("counts")).hasSize(3)
 				.allSatisfy((each) -> assertThat(each.path("allowed").booleanValue()).isTrue());
 		}
-	}
-
-	@Test
-	void policiesThatCountIdentifierAreShownWhenNoneIsNamed() {
-		assertThat(application.get(ENDPOINT + "/counts?identifier=ip:203.0.113.7").json().path("counts"))
+		assertThat(json("/counts?identifier=ip:203.0.113.7").path("counts"))
 			.extracting((counts) -> counts.path("policy").stringValue())
 			.containsExactly("Application.search", "api", "login");
-		JsonNode series = application.get(ENDPOINT + "/counts?identifier=header:X-User:any&policy=series").json();
+		JsonNode series = json("/counts?identifier=header:X-User:any&policy=series");
 		assertThat(series.at("/counts/0/windows").isArray()).isTrue();
 		assertThat(series.at("/counts/0").has("requests")).isFalse();
 	}
@@ -196,10 +171,24 @@ class RateLimitsEndpointIT {
 		assertThat(block.status()).isEqualTo(200);
 		assertThat(block.json().path("identifier").stringValue()).isEqualTo("ip:203.0.113.9");
 		assertThat(block.json().path("reason").stringValue()).isEmpty();
-		assertThat(application.get(ENDPOINT + "/blocks").json().path("blocks")).containsExactly(block.json());
+		assertThat(json("/blocks").path("blocks")).containsExactly(block.json());
 		assertThat(application.delete(ENDPOINT + query).status()).isEqualTo(200);
 		assertThat(application.delete(ENDPOINT + query).status()).isEqualTo(404);
-		assertThat(application.get(ENDPOINT + "/blocks").json()).hasToString("{\"blocks\":[]}");
+		assertThat(json("/blocks")).hasToString("{\"blocks\":[]}");
+	}
+
+	/** Who was denied most; with a secret it is hashed. */
+	@Test
+	void deniedAreShownAsTheyAre() {
+		application.get("/search", "X-Forwarded-For", "203.0.113.30");
+		application.get("/search", "X-Forwarded-For", "203.0.113.30");
+		String query = "/denied?size=1&policy=Application.search&identifier=ip:203.0.113.";
+		JsonNode denied = json(query + "30").path("denied");
+		assertThat(denied.at("/0/byMinute")).hasSize(5);
+		assertThat(denied.toString())
+			.startsWith("[{\"policy\":\"Application.search\",\"identifier\":\"ip:203.0.113.30\","
+					+ "\"outcome\":\"denied\",\"requests\":1,");
+		assertThat(json(query + "31")).hasToString("{\"denied\":[]}");
 	}
 
 	@ParameterizedTest
@@ -208,12 +197,10 @@ class RateLimitsEndpointIT {
 	void addressMeansTheClientThatIsCountedByIt(String written, String client, String counted) {
 		assertThat(application.get("/api", "X-Forwarded-For", client).status()).isEqualTo(200);
 		String query = "?policy=api&identifier=ip:" + written;
-		JsonNode counts = application.get(ENDPOINT + "/counts" + query).json().at("/counts/0");
-		assertThat(counts.path("identifier").stringValue()).isEqualTo("ip:" + counted);
-		assertThat(counts.at("/limits/0/remaining").longValue()).isEqualTo(2);
+		assertThat(json("/counts" + query).at("/counts/0/identifier").stringValue()).isEqualTo("ip:" + counted);
+		assertThat(remaining(query, 0)).isEqualTo(2);
 		application.delete(ENDPOINT + "/counts" + query);
-		assertThat(application.get(ENDPOINT + "/counts" + query).json().at("/counts/0/limits/0/remaining").longValue())
-			.isEqualTo(3);
+		assertThat(remaining(query, 0)).isEqualTo(3);
 		block("ip:" + written, "ip:" + counted);
 		assertThat(application.get("/api", "X-Forwarded-For", client).status()).isEqualTo(429);
 		assertThat(application.delete(ENDPOINT + "/blocks?identifier=ip:" + written).status()).isEqualTo(200);
@@ -260,36 +247,31 @@ class RateLimitsEndpointIT {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
 			textBlock = """
-					?identifier=ip:203.0.113.7&policy=nope | Invalid policy (nope): must be one of [Application.search, api, each-path, login, series].
-					?policy=api                          | Invalid identifier: must be given, such as ip:203.0.113.7.
-					?identifier=alice                    | Invalid identifier (alice): must be global or type:value, where the type is one of [global, header:X-User, ip, ip+path].
-					?identifier=user:alice               | Invalid identifier (user:alice): must be global or type:value, where the type is one of [global, header:X-User, ip, ip+path].
-					?identifier=header:X-User:a&policy=Application.search | Invalid identifier (header:X-User:a): the policy 'Application.search' counts by ip.
-					?identifier=global                   | Invalid identifier (global:): no policy counts by global.
+					/counts?identifier=ip:203.0.113.7&policy=nope | Invalid policy (nope): must be one of [Application.search, api, calls, each-path, leased, login, only, series, strict].
+					/counts?policy=api             | Invalid identifier: must be given, such as ip:203.0.113.7.
+					/counts?identifier=alice       | Invalid identifier (alice): must be global or type:value, where the type is one of [global, header:X-Calls, header:X-User, ip, ip+path].
+					/counts?identifier=user:alice  | Invalid identifier (user:alice): must be global or type:value, where the type is one of [global, header:X-Calls, header:X-User, ip, ip+path].
+					/counts?identifier=header:X-User:a&policy=Application.search | Invalid identifier (header:X-User:a): the policy 'Application.search' counts by ip.
+					/counts?identifier=global      | Invalid identifier (global:): no policy counts by global.
+					/counts?identifier=header:X-User:many&before=2026-01-01T12:00:00Z | A page before some time is one of a policy: name it.
+					/counts?policy=series&identifier=header:X-User:many&before=2026-01-01T12:00:00Z | Invalid before (2026-01-01T12:00:00Z): the policy 'series' keeps no log of requests.
+					/counts?policy=api&identifier=header:X-User:many&before= | Invalid before (): must be the time of a request, such as 2026-01-01T12:00:00.123456Z.
+					/counts?policy=api&identifier=header:X-User:many&before=yesterday | Invalid before (yesterday): must be the time of a request, such as 2026-01-01T12:00:00.123456Z.
+					/counts?policy=api&identifier=header:X-User:many&before=2026-01-01 | Invalid before (2026-01-01): must be the time of a request, such as 2026-01-01T12:00:00.123456Z.
+					/counts?policy=api&identifier=header:X-User:many&before=1767225600 | Invalid before (1767225600): must be the time of a request, such as 2026-01-01T12:00:00.123456Z.
+					/denied?before=2026-01-01T12:00:00Z | Only counts have pages before some time.
+					/denied?size=0                 | Invalid size (0): must be from 1 to 100.
+					/denied?size=101               | Invalid size (101): must be from 1 to 100.
+					/denied?size=abc               | Invalid size (abc): must be from 1 to 100.
+					/denied?size=99999999999       | Invalid size (99999999999): must be from 1 to 100.
+					/denied?policy=nope            | Invalid policy (nope): must be one of [Application.search, api, calls, each-path, leased, login, only, series, strict].
+					/denied?identifier=alice       | Invalid identifier (alice): must be global or type:value, where the type is one of [global, header:X-Calls, header:X-User, ip, ip+path].
 					""")
 	void wrongQuestionIsAnsweredWithReason(String query, String reason) {
-		assertRefused(application.get(ENDPOINT + "/counts" + query), 400, reason);
-		assertRefused(application.delete(ENDPOINT + "/counts" + query), 400, reason);
-	}
-
-	@Test
-	void pageBeforeATimeIsOfOnePolicy() {
-		assertRefused(application.get(ENDPOINT + "/counts?identifier=header:X-User:many&before=2026-01-01T12:00:00Z"),
-				400, "A page before some time is one of a policy: name it.");
-		assertRefused(
-				application
-					.get(ENDPOINT + "/counts?policy=series&identifier=header:X-User:many&before=2026-01-01T12:00:00Z"),
-				400, "Invalid before (2026-01-01T12:00:00Z): the policy 'series' keeps no log of requests.");
-		assertRefused(application.get(ENDPOINT + "/denied?before=2026-01-01T12:00:00Z"), 400,
-				"Only counts have pages before some time.");
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "", "yesterday", "2026-01-01", "1767225600" })
-	void wrongEndOfAPageIsAnsweredWithReason(String before) {
-		assertRefused(application.get(ENDPOINT + "/counts?policy=api&identifier=header:X-User:many&before=" + before),
-				400, "Invalid before (%s): must be the time of a request, such as 2026-01-01T12:00:00.123456Z."
-					.formatted(before));
+		assertRefused(application.get(ENDPOINT + query), 400, reason);
+		if (query.startsWith("/counts") && !query.contains("before")) {
+			assertRefused(application.delete(ENDPOINT + query), 400, reason);
+		}
 	}
 
 	@ParameterizedTest
@@ -300,7 +282,7 @@ class RateLimitsEndpointIT {
 					"time":"99999999999999999d" | Invalid time (99999999999999999d): must be a number with its unit, such as 30s, 15m, 1h or 7d.
 					"reason":"x"      | Invalid time (null): must be a number with its unit, such as 30s, 15m, 1h or 7d.
 					"time":"-1h"      | Invalid time (PT-1H): must be from 1ms to 3650d.
-					"time":"1h","policy":"nope" | Invalid policy (nope): must be one of [Application.search, api, each-path, login, series].
+					"time":"1h","policy":"nope" | Invalid policy (nope): must be one of [Application.search, api, calls, each-path, leased, login, only, series, strict].
 					""")
 	void wrongBlockIsAnsweredWithReason(String rest, String reason) {
 		assertRefused(application.post(ENDPOINT + "/blocks", "{\"identifier\":\"ip:203.0.113.8\"," + rest + "}"), 400,
@@ -321,39 +303,34 @@ class RateLimitsEndpointIT {
 	void bodyThatIsNotJsonIsRefused() {
 		assertThat(application.post(ENDPOINT + "/blocks", "nonsense").status()).isEqualTo(400);
 		assertThat(application.form(ENDPOINT + "/blocks", "identifier=ip:203.0.113.7&time=1h").status()).isEqualTo(415);
-		assertThat(application.get(ENDPOINT + "/blocks").json()).hasToString("{\"blocks\":[]}");
+		assertThat(json("/blocks")).hasToString("{\"blocks\":[]}");
 	}
 
 	@Test
-	void nothingButReadingIsThereByDefault() {
-		try (ActuatorApplication readOnly = ActuatorApplication.start("ratelimit.redis.url=" + TestRedis.uri(),
-				"ratelimit.key-prefix=" + TestRedis.newKeyPrefix(),
-				"management.endpoints.web.exposure.include=ratelimits")) {
-			assertThat(readOnly.get(ENDPOINT).status()).isEqualTo(200);
-			assertThat(readOnly.get(ENDPOINT + "/blocks").status()).isEqualTo(200);
-			assertThat(
-					readOnly.post(ENDPOINT + "/blocks", "{\"identifier\":\"ip:203.0.113.7\",\"time\":\"1h\"}").status())
-				.isEqualTo(405);
-			assertThat(readOnly.delete(ENDPOINT + "/counts?identifier=ip:203.0.113.7").status()).isEqualTo(405);
-			assertThat(readOnly.delete(ENDPOINT + "/blocks?identifier=ip:203.0.113.7").status()).isEqualTo(405);
-			assertThat(readOnly.get(ENDPOINT + "/blocks").json()).hasToString("{\"blocks\":[]}");
-		}
-	}
-
-	@Test
-	void nothingIsExposedByDefaultAndStoreFailureIsTold() {
-		try (ActuatorApplication hidden = ActuatorApplication.start("ratelimit.redis.url=" + TestRedis.uri())) {
-			assertThat(hidden.get(ENDPOINT).status()).isEqualTo(404);
-		}
+	void nothingButReadingIsThereByDefaultAndStoreFailureIsTold() {
 		int port = TestRedis.freePort();
 		try (ActuatorApplication failing = ActuatorApplication.start("ratelimit.redis.url=redis://127.0.0.1:" + port,
 				"management.endpoints.web.exposure.include=ratelimits")) {
 			assertThat(failing.get(ENDPOINT).status()).isEqualTo(200);
+			assertThat(
+					failing.post(ENDPOINT + "/blocks", "{\"identifier\":\"ip:203.0.113.7\",\"time\":\"1h\"}").status())
+				.isEqualTo(405);
+			assertThat(failing.delete(ENDPOINT + "/counts?identifier=ip:203.0.113.7").status()).isEqualTo(405);
+			assertThat(failing.delete(ENDPOINT + "/blocks?identifier=ip:203.0.113.7").status()).isEqualTo(405);
 			Response refused = failing.get(ENDPOINT + "/counts?identifier=ip:203.0.113.7");
 			assertRefused(refused, 503, "Redis failed to read counts");
 			assertThat(refused.json().path("cause").stringValue()).contains("127.0.0.1:" + port)
 				.endsWith("java.net.ConnectException: Connection refused");
 		}
+	}
+
+	private static JsonNode json(String query) {
+		return application.get(ENDPOINT + query).json();
+	}
+
+	/** Returns what remains of the first limit of a policy and its companions. */
+	private static long remaining(String query, int policy) {
+		return json("/counts" + query).at("/counts/" + policy + "/limits/0/remaining").longValue();
 	}
 
 	private static void assertRefused(Response response, int status, String reason) {
