@@ -15,9 +15,7 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface Caller {
 
-	/**
-	 * A caller without any known identifier.
-	 */
+	/** A caller without any known identifier. */
 	Caller UNKNOWN = (identifier) -> null;
 
 	/**

@@ -19,20 +19,17 @@ import org.springframework.http.client.ClientHttpRequestInterceptor;
  * }
  * }</pre>
  * <p>
- * A call that is denied throws {@link OutgoingCallDeniedException}, and nothing is sent.
- * No call waits. A call that was sent stays counted, whatever becomes of it. If the store
- * failed and the policy denies requests then, a call throws
- * {@link io.github.ratelimit.StoreException}.
+ * A call that is denied throws {@link OutgoingCallDeniedException} at once, and nothing
+ * is sent. A call that was sent stays counted. If the store failed and the policy denies
+ * requests then, a call throws {@link io.github.ratelimit.StoreException}.
  * <p>
  * If the other service answers with 429, 503 or 403 and says how long to wait, all calls
  * of the identifier are denied until then, in all instances. This is the time of
  * {@code Retry-After}, in seconds or as a date, or else the longest of
  * {@code X-RateLimit-Reset} with {@code X-RateLimit-Remaining: 0}, and {@code t} of the
  * limits in {@code RateLimit} with {@code r=0}. Numbers of a billion and more are seconds
- * or milliseconds since the epoch. At most an hour counts, so that a wrong header stops
- * no calls for longer. Other values are ignored. This instance remembers the wait
- * whatever becomes of the store; if the store cannot keep it or fails, other instances do
- * not know of it.
+ * or milliseconds since the epoch. At most an hour counts, and other values are ignored.
+ * Other instances do not know of the wait if the store cannot keep it, or fails.
  * <p>
  * Implementations must be safe for use by several threads.
  *

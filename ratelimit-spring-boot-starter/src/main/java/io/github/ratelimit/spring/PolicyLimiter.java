@@ -17,12 +17,11 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  * <p>
- * It decides as the filter of paths does: by the current form of the policy, its plans
- * and mode, with the denial cache, within the time that the store has, and by
+ * It decides as the filter of paths does, by the current form of the policy, and by
  * {@code on-store-failure} while the store fails. Metrics and listeners see its
  * decisions. It has no effect on responses: no header shows its limits,
- * {@code count-when} does not apply, and a denial is for the caller to handle. Injecting
- * {@link io.github.ratelimit.RateLimiter} instead gives the store itself, which knows no
+ * {@code count-when} does not apply, and a denial is for the caller to handle. A
+ * {@link io.github.ratelimit.RateLimiter} is the store itself instead, which knows no
  * configuration and throws exceptions when it fails.
  * <p>
  * If no identifiers are given, they are those of the present request, or of the thread
@@ -39,15 +38,11 @@ public interface PolicyLimiter {
 	/**
 	 * Uses a cost of 1 if every limit of a policy allows it, and nothing otherwise.
 	 * @param policy the name of the policy
-	 * @param identifiers the identifiers to count by: one for each identifier of the
-	 * policy, in any order; none for those of the present request
+	 * @param identifiers the identifiers to count by, as for {@link Use}
 	 * @return the decision, and what was used
-	 * @throws IllegalArgumentException if there is no such policy, or it does not count
-	 * by these identifiers
-	 * @throws CallerDeniedException if no identifiers are given, and the present caller
-	 * is denied regardless of its limits
-	 * @throws io.github.ratelimit.StoreException if the store failed, and the policy
-	 * denies requests in that case
+	 * @throws IllegalArgumentException as {@link #tryAcquire(Use...)}
+	 * @throws CallerDeniedException as {@link #tryAcquire(Use...)}
+	 * @throws io.github.ratelimit.StoreException as {@link #tryAcquire(Use...)}
 	 */
 	default Acquisition tryAcquire(String policy, Identifier... identifiers) {
 		return tryAcquire(Use.of(policy, identifiers));

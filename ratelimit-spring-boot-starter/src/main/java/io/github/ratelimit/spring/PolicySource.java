@@ -17,25 +17,22 @@ import io.github.ratelimit.spring.policy.IdentifiedPolicy;
  * }
  * }</pre>
  * <p>
- * It is called for every policy of every request, for paths and annotations alike, before
- * the plan of the user is looked up. The result applies to that request only. It must be
- * quick: load and cache the limits elsewhere. If there are several such beans, each
- * receives the result of the previous one. Counts continue as long as the algorithm and
- * the windows stay the same.
+ * It is called for every policy of every request, before the plan of the user is looked
+ * up, and the result applies to that request only. It must be quick: load and cache the
+ * limits elsewhere. If there are several such beans, each receives the result of the
+ * previous one. Counts continue as long as the algorithm and the windows stay the same.
  * <p>
- * For a path it is called before the login, when the user is unknown. It is called again
- * after the login if one of the policy's identifiers needs the user, or if the policy has
- * plans; that result applies to what is decided after the login.
+ * For a path it is called before the login, when the user is unknown, and again after the
+ * login if one of the policy's identifiers needs the user, or if the policy has plans.
  * <p>
  * A result that cannot be enforced leaves the policy unchanged: an exception,
  * {@code null}, another name, other identifiers, a missing identifier other than
  * {@code skip}, {@code deny} or {@code ip}, or an algorithm that the store does not
  * support. This is logged once, and again after a minute without such a result.
  * <p>
- * Plans apply to the users of web requests, even if the configured policy has none. The
+ * Plans apply to the users of web requests, even if the configured policy has none; the
  * policy is then enforced on paths after the login. They need {@code ratelimit.plan} or a
- * bean of type {@link io.github.ratelimit.spring.PlanResolver}; otherwise no user has a
- * plan, and this is logged once.
+ * {@link PlanResolver}; otherwise no user has a plan, and this is logged once.
  * <p>
  * Implementations must be safe for use by several threads.
  *

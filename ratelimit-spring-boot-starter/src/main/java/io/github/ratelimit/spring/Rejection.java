@@ -18,29 +18,19 @@ import org.springframework.http.ProblemDetail;
  */
 public record Rejection(Reason reason, @Nullable Decision decision, ProblemDetail problem) {
 
-	/**
-	 * Why a request is rejected.
-	 */
+	/** Why a request is rejected. */
 	public enum Reason {
 
-		/**
-		 * A limit or a block denied it.
-		 */
+		/** A limit or a block denied it. */
 		DENIED,
 
-		/**
-		 * The store failed, and one of the policies denies requests while it fails.
-		 */
+		/** The store failed, and one of the policies denies requests while it fails. */
 		STORE_FAILED,
 
-		/**
-		 * A call to another service was denied that is needed to serve the request.
-		 */
+		/** A call to another service was denied that is needed to serve the request. */
 		OUTGOING_DENIED,
 
-		/**
-		 * The caller is on the deny list, or lacks an identifier that a policy requires.
-		 */
+		/** The caller is on the deny list, or lacks a required identifier. */
 		CALLER_DENIED
 
 	}

@@ -10,13 +10,12 @@ import jakarta.servlet.http.HttpServletResponse;
  * a bean of this type.
  * <p>
  * When a handler is called, the response already has its status, {@code Retry-After}
- * unless waiting does not help, the rate limit headers, and the CORS headers that a
- * browser needs to read it. The body is written after the handler returns: the problem of
- * the {@link Rejection} as {@code application/problem+json}, which the handler may
- * modify. A handler that writes its own body, sends an error or redirects replaces it. If
- * the handler does nothing or throws an exception, the answer stays as it was, with its
- * headers; the first failure of each type is logged. An {@link java.io.IOException} is
- * thrown on if the answer is on its way, because the connection may be broken.
+ * unless waiting does not help, the rate limit headers, and the CORS headers. After it
+ * returns, the problem of the {@link Rejection}, which it may modify, is written as
+ * {@code application/problem+json}, unless the handler has written its own body, sent an
+ * error or redirected. If it throws an exception, the answer stays as it was; the first
+ * failure of each type is logged. An {@link IOException} is thrown on if the answer is on
+ * its way, because the connection may be broken.
  * <p>
  * Implementations must be safe for use by several threads.
  *
