@@ -4,6 +4,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.StoppedServer;
@@ -11,6 +12,9 @@ import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.Jedis;
 import redis.embedded.RedisServer;
 
@@ -52,92 +56,66 @@ class ChaosIT {
 
 	@Test
 	void redisIsKilledAndStartedEmpty() {
-		Outcome outcome = survives("killed and started empty", (traffic, jedis) -> {
+		Outcome outcome = survives("killed and started empty", (trial, traffic, jedis) -> {
 			kill(jedis);
-			this.trial.awaitOutage(traffic);
+			trial.awaitOutage(traffic);
 			TestRedis.stop(server);
 			server = TestRedis.startServer(port);
 		});
 		assertThat(outcome.used()).isLessThan(outcome.counted());
 	}
 
-	@Test
-	void redisIsStopped() {
-		survives("stopped by SIGSTOP", (traffic, jedis) -> {
+	static Stream<Arguments> faults() {
+		return Stream.of(fault("stopped by SIGSTOP", (trial, traffic, jedis) -> {
 			StoppedServer stopped = StoppedServer.stop(jedis.info("server"));
 			try (stopped) {
-				this.trial.awaitOutage(traffic);
+				trial.awaitOutage(traffic);
 			}
-		}).assertCounted();
-	}
-
-	@Test
-	void redisPausesItsClients() {
-		survives("CLIENT PAUSE for 3 s", (traffic, jedis) -> {
+		}), fault("CLIENT PAUSE for 3 s", (trial, traffic, jedis) -> {
 			jedis.clientPause(3000);
-			this.trial.awaitOutage(traffic);
-		}).assertCounted();
-	}
-
-	@Test
-	void scriptsAreFlushed() {
-		survives("SCRIPT FLUSH, 20 times", (traffic, jedis) -> {
+			trial.awaitOutage(traffic);
+		}), fault("SCRIPT FLUSH, 20 times", (trial, traffic, jedis) -> {
 			for (int i = 0; i < 20; i++) {
 				jedis.scriptFlush();
-				this.trial.awaitCounted(traffic, 20);
+				trial.awaitCounted(traffic, 20);
 			}
-		}).assertCounted();
-	}
-
-	@Test
-	void redisIsFull() {
-		survives("maxmemory reached", (traffic, jedis) -> {
+		}), fault("maxmemory reached", (trial, traffic, jedis) -> {
 			jedis.configSet("maxmemory", "1");
-			this.trial.awaitOutage(traffic);
+			trial.awaitOutage(traffic);
 			jedis.configSet("maxmemory", "0");
-		}).assertCounted();
-	}
-
-	@Test
-	void repliesAreCut() {
-		survives("5 replies cut in their middle", (traffic, jedis) -> {
+		}), fault("5 replies cut in their middle", (trial, traffic, jedis) -> {
 			proxy.cut(5);
 			await().atMost(Trial.SOON).until(() -> proxy.toCut() == 0);
-		}).assertCounted();
-	}
-
-	@Test
-	void repliesAreLost() {
-		survives("5 replies lost", (traffic, jedis) -> {
+		}), fault("5 replies lost", (trial, traffic, jedis) -> {
 			proxy.lose(5);
 			await().atMost(Trial.SOON).until(() -> proxy.toLose() == 0);
-		}).assertCounted();
-	}
-
-	@Test
-	void repliesAreSlow() {
-		survives("replies after twice the budget", (traffic, jedis) -> {
+		}), fault("replies after twice the budget", (trial, traffic, jedis) -> {
 			// Redis is never silent for a second, so that this is no outage.
 			proxy.delay(Trial.BUDGET.multipliedBy(2));
-			this.trial.awaitUncounted(traffic);
+			trial.awaitUncounted(traffic);
 			proxy.delay(Duration.ZERO);
-		}).assertCounted();
-	}
-
-	@Test
-	void connectionsAreBroken() {
-		survives("connections broken, 5 times", (traffic, jedis) -> {
+		}), fault("connections broken, 5 times", (trial, traffic, jedis) -> {
 			for (int i = 0; i < 5; i++) {
 				proxy.breakConnections();
-				this.trial.awaitCounted(traffic, 20);
+				trial.awaitCounted(traffic, 20);
 			}
-		}).assertCounted();
+		}));
+	}
+
+	private static Arguments fault(String name, Fault fault) {
+		return Arguments.argumentSet(name, name, fault);
+	}
+
+	@ParameterizedTest
+	@MethodSource("faults")
+	void whatRedisCountsIsWhatClientsWereTold(String name, Fault fault) {
+		survives(name, fault).assertCounted();
 	}
 
 	private Outcome survives(String name, Fault fault) {
 		return this.trial.survive(name, (traffic) -> {
 			try (Jedis jedis = new Jedis("127.0.0.1", port)) {
-				fault.happen(traffic, jedis);
+				fault.happen(this.trial, traffic, jedis);
 			}
 		});
 	}
@@ -149,7 +127,7 @@ class ChaosIT {
 
 	private interface Fault {
 
-		void happen(Traffic traffic, Jedis jedis);
+		void happen(Trial trial, Traffic traffic, Jedis jedis);
 
 	}
 

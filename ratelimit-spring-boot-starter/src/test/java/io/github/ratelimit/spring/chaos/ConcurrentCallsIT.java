@@ -1,20 +1,16 @@
 package io.github.ratelimit.spring.chaos;
 
-import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
@@ -68,29 +64,22 @@ class ConcurrentCallsIT {
 	@Test
 	void noMoreThanTheQuotaRunAtOnce() throws Exception {
 		Map<Integer, LongAdder> statuses = new ConcurrentHashMap<>();
-		ExecutorService clients = Executors.newFixedThreadPool(CONNECTIONS);
+		Semaphore free = new Semaphore(CONNECTIONS);
 		try (ConfigurableApplicationContext one = start("1m"); ConfigurableApplicationContext two = start("1m")) {
 			List<URI> addresses = List.of(address(one, "/work"), address(two, "/work"));
-			List<Future<?>> futures = new ArrayList<>();
-			for (int i = 0; i < CONNECTIONS; i++) {
-				URI address = addresses.get(i % 2);
-				futures.add(clients.submit(() -> {
-					for (int k = 0; k < REQUESTS / CONNECTIONS; k++) {
-						statuses.computeIfAbsent(get(address), (key) -> new LongAdder()).increment();
-					}
-					return null;
-				}));
+			for (int i = 0; i < REQUESTS; i++) {
+				assertThat(free.tryAcquire(5, TimeUnit.MINUTES)).isTrue();
+				this.http.sendAsync(HttpRequest.newBuilder(addresses.get(i % 2)).build(), BodyHandlers.discarding())
+					.thenAccept((response) -> statuses.computeIfAbsent(response.statusCode(), (key) -> new LongAdder())
+						.increment())
+					.whenComplete((answered, failure) -> free.release());
 			}
-			for (Future<?> future : futures) {
-				future.get(5, TimeUnit.MINUTES);
-			}
+			assertThat(free.tryAcquire(CONNECTIONS, 5, TimeUnit.MINUTES)).as("all are answered").isTrue();
 			logger.info("{} connections: statuses {}, at most {} at once", CONNECTIONS, statuses, most);
 			assertThat(statuses.keySet()).containsExactlyInAnyOrder(200, 429);
+			assertThat(statuses.values().stream().mapToLong(LongAdder::sum).sum()).isEqualTo(REQUESTS);
 			assertThat(most.get()).isEqualTo(QUOTA);
 			await().atMost(SOON).until(() -> remaining(one) == QUOTA);
-		}
-		finally {
-			clients.shutdownNow();
 		}
 	}
 
@@ -153,8 +142,10 @@ class ConcurrentCallsIT {
 				"http://127.0.0.1:" + ((ServletWebServerApplicationContext) instance).getWebServer().getPort() + path);
 	}
 
-	private int get(URI address) throws IOException, InterruptedException {
-		return this.http.send(HttpRequest.newBuilder(address).build(), BodyHandlers.discarding()).statusCode();
+	private int get(URI address) {
+		return this.http.sendAsync(HttpRequest.newBuilder(address).build(), BodyHandlers.discarding())
+			.join()
+			.statusCode();
 	}
 
 	private static long remaining(ConfigurableApplicationContext instance) {

@@ -1,11 +1,8 @@
 package io.github.ratelimit.spring.chaos;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.util.List;
 import java.util.OptionalLong;
@@ -69,7 +66,7 @@ final class Fleet implements AutoCloseable {
 	boolean limits(List<String> users) {
 		return addresses().stream()
 			.allMatch((address) -> users.stream().allMatch((user) -> remaining(address, user).isPresent()))
-				&& this.instances.stream().noneMatch(Fleet::reportsOutage)
+				&& reporting().isEmpty()
 				&& this.instances.stream().allMatch((instance) -> gauge(instance, "ratelimit.breaker.open") == 0);
 	}
 
@@ -81,13 +78,9 @@ final class Fleet implements AutoCloseable {
 	/** The numbers of instances whose metrics say that limits are not enforced. */
 	Set<Integer> reporting() {
 		return IntStream.range(0, this.instances.size())
-			.filter((instance) -> reportsOutage(this.instances.get(instance)))
+			.filter((instance) -> gauge(this.instances.get(instance), "ratelimit.store.failing") == 1)
 			.boxed()
 			.collect(Collectors.toSet());
-	}
-
-	private static boolean reportsOutage(ConfigurableApplicationContext instance) {
-		return gauge(instance, "ratelimit.store.failing") == 1;
 	}
 
 	private static double gauge(ConfigurableApplicationContext instance, String name) {
@@ -123,18 +116,11 @@ final class Fleet implements AutoCloseable {
 	}
 
 	private OptionalLong remaining(URI address, String user) {
-		try {
-			HttpResponse<String> response = this.client
-				.send(HttpRequest.newBuilder(address).header("X-User", user).build(), BodyHandlers.ofString());
-			return response.headers().firstValueAsLong("X-Rate-Limit-Remaining");
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new IllegalStateException(ex);
-		}
+		HttpRequest request = HttpRequest.newBuilder(address).header("X-User", user).build();
+		return this.client.sendAsync(request, BodyHandlers.discarding())
+			.join()
+			.headers()
+			.firstValueAsLong("X-Rate-Limit-Remaining");
 	}
 
 	@Override

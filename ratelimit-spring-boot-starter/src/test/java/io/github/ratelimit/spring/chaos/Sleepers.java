@@ -8,6 +8,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
+import org.awaitility.Awaitility;
+
 /**
  * Threads that only sleep, again and again for the same time: how late other threads wake
  * that wait so long, on this machine and meanwhile.
@@ -53,15 +55,7 @@ final class Sleepers implements AutoCloseable {
 	@Override
 	public void close() {
 		this.done = true;
-		try {
-			for (Thread thread : this.threads) {
-				thread.join();
-			}
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new IllegalStateException(ex);
-		}
+		Awaitility.await().until(() -> this.threads.stream().noneMatch(Thread::isAlive));
 	}
 
 }

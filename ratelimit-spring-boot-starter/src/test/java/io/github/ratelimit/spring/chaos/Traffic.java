@@ -1,6 +1,5 @@
 package io.github.ratelimit.spring.chaos;
 
-import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -12,13 +11,11 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -38,7 +35,7 @@ final class Traffic implements AutoCloseable {
 
 	private final ExecutorService threads = Executors.newFixedThreadPool(CLIENTS);
 
-	private final List<Future<?>> clients = new ArrayList<>();
+	private final List<CompletableFuture<?>> clients = new ArrayList<>();
 
 	private final AtomicLong sent = new AtomicLong();
 
@@ -70,50 +67,43 @@ final class Traffic implements AutoCloseable {
 			this.uncounted.put(user, new LongAdder());
 		}
 		for (int i = 0; i < CLIENTS; i++) {
-			this.clients.add(this.threads.submit(this::send));
+			this.clients.add(CompletableFuture.runAsync(this::send, this.threads));
 		}
 	}
 
-	private Void send() throws IOException, InterruptedException {
+	private void send() {
 		while (!this.stopped) {
 			long number = this.sent.getAndIncrement();
 			URI instance = this.instances.get((int) (number % this.instances.size()));
 			String user = this.users.get((int) (number / this.instances.size() % this.users.size()));
 			HttpRequest request = HttpRequest.newBuilder(instance).header("X-User", user).build();
 			long start = System.nanoTime();
-			HttpResponse<String> response = this.client.send(request, BodyHandlers.ofString());
+			HttpResponse<Void> response = this.client.sendAsync(request, BodyHandlers.discarding()).join();
 			this.slowestNanos.accumulateAndGet(System.nanoTime() - start, Math::max);
 			this.statuses.add(response.statusCode());
 			if (response.statusCode() == TOO_MANY_REQUESTS) {
 				this.denied.increment();
 			}
 			else if (response.headers().firstValue("X-Rate-Limit-Remaining").isPresent()) {
-				times(user).add(System.nanoTime());
+				this.counted.get(user).add(System.nanoTime());
 			}
 			else {
 				this.uncounted.get(user).increment();
 			}
 		}
-		return null;
 	}
 
-	/**
-	 * How many allowed responses told what remains, so that the store has counted them.
-	 */
+	/** How many allowed responses told what remains: the store has counted them. */
 	long counted(String user) {
-		return times(user).size();
+		return this.counted.get(user).size();
 	}
 
 	/** How many of them came since a {@link System#nanoTime()}. */
 	long countedSince(String user, long start) {
-		List<Long> times = times(user);
+		List<Long> times = this.counted.get(user);
 		synchronized (times) {
 			return times.stream().filter((time) -> time - start >= 0).count();
 		}
-	}
-
-	private List<Long> times(String user) {
-		return this.counted.get(user);
 	}
 
 	/** How many responses did not, because the store failed. */
@@ -146,18 +136,7 @@ final class Traffic implements AutoCloseable {
 	public void close() {
 		this.stopped = true;
 		this.threads.shutdown();
-		try {
-			for (Future<?> client : this.clients) {
-				client.get(30, TimeUnit.SECONDS);
-			}
-		}
-		catch (ExecutionException | TimeoutException ex) {
-			throw new IllegalStateException("A client has no answer", ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new IllegalStateException(ex);
-		}
+		CompletableFuture.allOf(this.clients.toArray(CompletableFuture[]::new)).orTimeout(30, TimeUnit.SECONDS).join();
 	}
 
 }
