@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.redis;
 import java.util.List;
 import java.util.function.Supplier;
 
+import io.github.ratelimit.spring.config.RedisProperties;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.HostAndPort;
 
@@ -32,7 +33,8 @@ record DataRedisServer(Supplier<@Nullable DataRedisConnectionDetails> details) {
 		Sentinel sentinel = named.getSentinel();
 		if (sentinel != null) {
 			return new RedisServer(addresses(sentinel.getNodes()),
-					new RedisServer.Sentinel(sentinel.getMaster(), sentinel.getUsername(), sentinel.getPassword()),
+					new RedisProperties.Sentinel(sentinel.getMaster(), List.of(), sentinel.getUsername(),
+							sentinel.getPassword()),
 					false, named.getUsername(), named.getPassword(), sentinel.getDatabase(), named.getSslBundle(),
 					ServerReader.SPRING + ".sentinel.nodes");
 		}

@@ -14,6 +14,7 @@ import javax.net.ssl.SSLException;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.redis.RedisErrorKind;
 import io.github.ratelimit.spring.config.HiddenValueException;
+import io.github.ratelimit.spring.config.RedisProperties.Sentinel;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.BuilderFactory;
 import redis.clients.jedis.CommandArguments;
@@ -82,7 +83,7 @@ final class Diagnosis {
 	 * Returns what the first server that answers says is wrong, or why the first that
 	 * does not answer cannot be connected to.
 	 */
-	private @Nullable String ask(List<HostAndPort> servers, RedisServer.@Nullable Sentinel sentinel) {
+	private @Nullable String ask(List<HostAndPort> servers, @Nullable Sentinel sentinel) {
 		String found = null;
 		for (HostAndPort address : servers) {
 			try {
@@ -96,7 +97,7 @@ final class Diagnosis {
 	}
 
 	/** Returns what is wrong with the master, or why the sentinel does not name it. */
-	private @Nullable String askSentinel(HostAndPort address, RedisServer.Sentinel sentinel) {
+	private @Nullable String askSentinel(HostAndPort address, Sentinel sentinel) {
 		try (Connection connection = this.server.connect(address, sentinel)) {
 			Object master = connection.executeCommand(
 					new CommandArguments(Command.SENTINEL).add("GET-MASTER-ADDR-BY-NAME").add(sentinel.master()));

@@ -1,5 +1,7 @@
 package io.github.ratelimit.spring.redis;
 
+import java.util.List;
+import java.util.Objects;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 
@@ -14,11 +16,14 @@ import io.github.ratelimit.spring.config.PolicyReader;
 import io.github.ratelimit.spring.config.RateLimitAutoConfiguration;
 import io.github.ratelimit.spring.config.RateLimitProperties;
 import io.github.ratelimit.spring.config.RateLimitProperties.DenialCacheProperties;
+import io.github.ratelimit.spring.config.RedisProperties;
 import io.github.ratelimit.spring.decide.Decider;
+import io.github.ratelimit.spring.decide.Listeners;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import redis.clients.jedis.UnifiedJedis;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -26,6 +31,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
@@ -80,12 +86,31 @@ public final class RateLimitRedisAutoConfiguration {
 		RedisConnections rateLimitRedisConnections(RateLimitProperties properties, Environment environment,
 				ListableBeanFactory beans, ObjectProvider<RedisServer> server,
 				ObjectProvider<RedisListener> listeners) {
-			ConnectionSettings settings = new ConnectionSettings(properties.redis(), environment);
+			RedisProperties settings = properties.redis();
 			RedisServer own = server.getIfAvailable();
-			logger.info("Rate limits are counted in Redis at {}", (own != null) ? own
-					: "the server of the application's client '%s'".formatted(properties.redis().client()));
-			return settings.connect((own != null) ? own.connections(settings.clientName()) : settings.client(beans),
-					new RedisListeners(listeners));
+			String name = ServerReader.clientName(settings, environment);
+			ServerReader.requireValidNumbers(settings);
+			logger.info("Rate limits are counted in Redis at {}",
+					(own != null) ? own : "the server of the application's client '%s'".formatted(settings.client()));
+			return ((own != null) ? own.connections(name) : borrowed(settings, beans)).timeBudget(settings.timeout())
+				.connections(settings.connections())
+				.maxWaiting(settings.maxWaiting())
+				.listener(new RedisListeners(listeners))
+				.build();
+		}
+
+		/** Refuses a client that sends again by itself, or has no pool. */
+		private static RedisConnections.Builder borrowed(RedisProperties settings, ListableBeanFactory beans) {
+			String property = ServerReader.OWN + ".client";
+			String name = Objects.requireNonNull(settings.client());
+			List<String> clients = List.of(beans.getBeanNamesForType(UnifiedJedis.class, true, false));
+			if (!beans.containsBean(name) || !beans.isTypeMatch(name, UnifiedJedis.class)) {
+				throw new InvalidConfigurationPropertyValueException(property, name,
+						"Must be the name of a bean of type UnifiedJedis: there %s."
+							.formatted(clients.isEmpty() ? "is none" : "are only " + clients));
+			}
+			UnifiedJedis client = beans.getBean(name, UnifiedJedis.class);
+			return PolicyReader.read(property, name, () -> RedisConnections.client(client));
 		}
 
 		@Bean
@@ -105,7 +130,21 @@ public final class RateLimitRedisAutoConfiguration {
 				ObjectProvider<PenaltyListener> penaltyListeners) {
 			return create(properties, environment, (prefix) -> RedisRateLimiter.of(redis, prefix),
 					(prefix, secret) -> RedisRateLimiter.of(redis, prefix, secret))
-				.withPenaltyListener(new PenaltyListeners(penaltyListeners));
+				.withPenaltyListener(logging(penaltyListeners));
+		}
+
+		/**
+		 * Logs penalties, without the values of identifiers, and tells the beans, which
+		 * are looked up later because they may depend on the rate limiter.
+		 */
+		private static PenaltyListener logging(ObjectProvider<PenaltyListener> beans) {
+			Listeners<PenaltyListener> listeners = new Listeners<>(() -> beans.orderedStream().toList());
+			return (block, shadow) -> {
+				logger.info("An identifier ({}) {} until {}: {}", block.identifier().type(),
+						shadow ? "would be blocked, if this were not in shadow mode," : "is blocked", block.until(),
+						block.reason());
+				listeners.tell((listener) -> listener.penalized(block, shadow));
+			};
 		}
 
 		@Bean

@@ -1,12 +1,14 @@
 package io.github.ratelimit.spring.redis;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
 
 import io.github.ratelimit.redis.RedisConnections;
+import io.github.ratelimit.spring.config.RedisProperties.Sentinel;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.ClientSetInfoConfig;
 import redis.clients.jedis.Connection;
@@ -32,30 +34,27 @@ record RedisServer(List<HostAndPort> nodes, @Nullable Sentinel sentinel, boolean
 	/** Timeout for each address of a host; no request waits for it. */
 	private static final int CONNECTION_TIMEOUT_MILLIS = 1000;
 
-	/** The master that sentinels are asked for, and the login for the sentinels. */
-	record Sentinel(String master, @Nullable String username, @Nullable String password) {
-
-	}
-
 	RedisServer(HostAndPort address, @Nullable String username, @Nullable String password, int database,
 			@Nullable SslBundle ssl, String property) {
 		this(List.of(address), null, false, username, password, database, ssl, property);
+	}
+
+	/** Returns sentinels, or nodes of a cluster, with the same login and encryption. */
+	RedisServer of(List<HostAndPort> nodes, @Nullable Sentinel sentinel, String property) {
+		return new RedisServer(nodes, sentinel, sentinel == null, this.username, this.password,
+				(sentinel != null) ? this.database : 0, this.ssl, property);
 	}
 
 	/**
 	 * @param clientName the name of the connections; {@code null} for none
 	 */
 	RedisConnections.Builder connections(@Nullable String clientName) {
-		JedisClientConfig config = config(clientName);
-		if (this.cluster) {
-			return RedisConnections.cluster(Set.copyOf(this.nodes)).config(config);
-		}
-		if (this.sentinel == null) {
-			return RedisConnections.server(address()).config(config);
-		}
-		return RedisConnections
-			.sentinel(this.sentinel.master(), Set.copyOf(this.nodes), config(this.sentinel, clientName))
-			.config(config);
+		RedisConnections.Builder builder = this.cluster ? RedisConnections.cluster(Set.copyOf(this.nodes))
+				: (this.sentinel == null) ? RedisConnections.server(address())
+						: RedisConnections.sentinel(Objects.requireNonNull(this.sentinel.master()),
+								Set.copyOf(this.nodes),
+								config(clientName, this.sentinel.username(), this.sentinel.password()).build());
+		return builder.config(config(clientName));
 	}
 
 	/** Connects to a server that counts and logs in, to ask what no decision asks. */
@@ -64,15 +63,11 @@ record RedisServer(List<HostAndPort> nodes, @Nullable Sentinel sentinel, boolean
 	}
 
 	Connection connect(HostAndPort address, Sentinel sentinel) {
-		return new Connection(address, config(sentinel, null));
+		return new Connection(address, config(null, sentinel.username(), sentinel.password()).build());
 	}
 
 	private JedisClientConfig config(@Nullable String clientName) {
 		return config(clientName, this.username, this.password).database(this.database).build();
-	}
-
-	private JedisClientConfig config(Sentinel sentinel, @Nullable String clientName) {
-		return config(clientName, sentinel.username(), sentinel.password()).build();
 	}
 
 	/** New connections do not send the library and its version, to save round trips. */

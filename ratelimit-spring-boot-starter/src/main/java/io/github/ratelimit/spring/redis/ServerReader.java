@@ -2,11 +2,13 @@ package io.github.ratelimit.spring.redis;
 
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import inet.ipaddr.IPAddressString;
+import io.github.ratelimit.redis.RedisConnections;
 import io.github.ratelimit.spring.config.HiddenValueException;
 import io.github.ratelimit.spring.config.RedisProperties;
 import org.jspecify.annotations.Nullable;
@@ -25,9 +27,10 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
 /**
- * Reads which server is used: that of {@code ratelimit.redis}, or else of a bean, of
- * {@code spring.data.redis}, or on this host. A property of {@code ratelimit.redis} that
- * would have no effect fails the startup. Messages hide what may be a password.
+ * Reads how Redis is connected to, and which server is used: that of
+ * {@code ratelimit.redis}, or else of a bean, of {@code spring.data.redis}, or on this
+ * host. A property of {@code ratelimit.redis} that would have no effect fails the
+ * startup. Messages hide what may be a password.
  */
 final class ServerReader {
 
@@ -90,6 +93,30 @@ final class ServerReader {
 		return spring.read();
 	}
 
+	/**
+	 * Returns the name of connections, by default that of Spring; {@code null} for none.
+	 */
+	static @Nullable String clientName(RedisProperties properties, Environment environment) {
+		String own = properties.clientName();
+		String name = (own != null) ? own : environment.getProperty(SPRING + ".client-name", "");
+		new ServerReader((own != null) ? OWN : SPRING, properties, null).require(name.matches("[!-~]*"), "client-name",
+				name, "Must contain only printable ASCII characters, and no spaces.");
+		return name.isEmpty() ? null : name;
+	}
+
+	static void requireValidNumbers(RedisProperties properties) {
+		ServerReader own = new ServerReader(OWN, properties, null);
+		Duration timeout = properties.timeout();
+		own.require(
+				timeout.compareTo(RedisConnections.SHORTEST_TIME_BUDGET) >= 0
+						&& timeout.compareTo(RedisConnections.LONGEST_TIME_BUDGET) <= 0,
+				"timeout", timeout, "Must be from 2ms to 1h.");
+		own.require(properties.connections() >= 1 && properties.connections() <= RedisConnections.MAX_CONNECTIONS,
+				"connections", properties.connections(),
+				"Must be from 1 to %s.".formatted(RedisConnections.MAX_CONNECTIONS));
+		own.require(properties.maxWaiting() >= 1, "max-waiting", properties.maxWaiting(), "Must be at least 1.");
+	}
+
 	/** Returns whether a server is named; refuses what would have no effect beside it. */
 	private boolean namesServer(Binder binder) {
 		String url = this.properties.url();
@@ -139,20 +166,14 @@ final class ServerReader {
 		RedisServer server = (this.properties.url() != null) ? readUrl(this.properties.url()) : readHost();
 		RedisProperties.Sentinel sentinel = this.properties.sentinel();
 		if (sentinel != null) {
-			String master = (sentinel.master() != null) ? sentinel.master() : "";
-			require(!master.isBlank(), "sentinel.master", sentinel.master(),
+			require(sentinel.master() != null && !sentinel.master().isBlank(), "sentinel.master", sentinel.master(),
 					"Must be the name of the master that the sentinels monitor.");
-			return new RedisServer(
-					nodes("sentinel.nodes", sentinel.nodes(), "Must name the sentinels", "example.com:26379"),
-					new RedisServer.Sentinel(master, sentinel.username(), sentinel.password()), false,
-					server.username(), server.password(), server.database(), server.ssl(),
-					this.prefix + ".sentinel.nodes");
+			return server.of(nodes("sentinel.nodes", sentinel.nodes(), "Must name the sentinels", "example.com:26379"),
+					sentinel, this.prefix + ".sentinel.nodes");
 		}
 		if (this.properties.cluster() != null) {
-			return new RedisServer(
-					nodes("cluster.nodes", this.properties.cluster().nodes(), "Must name nodes of the cluster",
-							"example.com:6379"),
-					null, true, server.username(), server.password(), 0, server.ssl(), this.prefix + ".cluster.nodes");
+			return server.of(nodes("cluster.nodes", this.properties.cluster().nodes(), "Must name nodes of the cluster",
+					"example.com:6379"), null, this.prefix + ".cluster.nodes");
 		}
 		return server;
 	}

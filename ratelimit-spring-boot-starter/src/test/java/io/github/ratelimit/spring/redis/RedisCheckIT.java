@@ -1,7 +1,6 @@
 package io.github.ratelimit.spring.redis;
 
 import java.io.IOException;
-import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -10,9 +9,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.DelegatingRateLimiter;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreBusyException;
 import io.github.ratelimit.StoreException;
@@ -21,12 +23,15 @@ import io.github.ratelimit.redis.RedisConnections;
 import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.spring.OwnRedis;
 import io.github.ratelimit.spring.StarterRunners;
+import io.github.ratelimit.spring.config.RedisProperties;
 import io.github.ratelimit.spring.decide.Decider;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.TestRedis;
 import io.github.ratelimit.test.TricklingServer;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,13 +41,16 @@ import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 
 import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.mock.env.MockEnvironment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -53,84 +61,85 @@ class RedisCheckIT {
 
 	private static final String WARNING = "Requests are limited by each instance alone";
 
+	private static final Policy POLICY = Policy.of("api", new FixedWindow(), Limit.parse("10/s"));
+
 	/** Much longer than any start takes, and shorter than Redis is waited for. */
 	private static final Duration SOON = Duration.ofMinutes(2);
 
-	@Test
-	void warningSaysOnceThatNobodyIsThere(CapturedOutput output) {
-		int port = TestRedis.freePort();
-		try (ConfigurableApplicationContext context = start(port, "2s")) {
-			await().atMost(SOON).untilAsserted(() -> assertThat(output).contains(WARNING));
-			assertThat(output).containsOnlyOnce(WARNING)
-				.contains("Is Redis running, and is ratelimit.redis.url right? Tried: 127.0.0.1:%d, without TLS. "
-					.formatted(port))
-				.contains("Connection refused");
-			assertThat(context.isActive()).isTrue();
-		}
+	private static OwnRedis guarded;
+
+	@BeforeAll
+	static void start() {
+		guarded = OwnRedis.started("requirepass secret", "databases 2", "user all on >pw ~* +@all",
+				"user time on >pw ~* +@all -time", "user evalsha on >pw ~* +@all -evalsha",
+				"user mget on >pw ~* +@all -mget");
 	}
 
-	@Test
-	void warningSaysWhatBecomesOfTheRequestsOfEachPolicy(CapturedOutput output) {
-		try (ConfigurableApplicationContext context = start("", TestRedis.freePort(), "2s",
-				"--ratelimit.policies.login.limits=5/m", "--ratelimit.policies.login.on-store-failure=deny",
-				"--ratelimit.policies.api.limits=5/m", "--ratelimit.policies.api.on-store-failure=local",
-				"--ratelimit.policies.tried.limits=5/m", "--ratelimit.policies.tried.on-store-failure=deny",
-				"--ratelimit.policies.tried.mode=shadow", "--ratelimit.instances=2")) {
-			context.getBean(RedisCheck.class).check(context);
-			assertThat(output).contains(WARNING + ", but those of the policies [tried] are allowed without limits, "
-					+ "but those of the policies [login] are denied. Is Redis running");
-		}
-	}
-
-	@Test
-	void warningSaysThatEncryptionWasTried(CapturedOutput output) {
-		try (OwnRedis redis = OwnRedis.started();
-				ConfigurableApplicationContext context = start("", TestRedis.freePort(), "2s",
-						"--ratelimit.redis.url=rediss://user:topsecret@127.0.0.1:" + redis.port())) {
-			context.getBean(RedisCheck.class).check(context);
-			assertThat(output).contains("Tried: 127.0.0.1:%d, with TLS. ".formatted(redis.port()))
-				.doesNotContain("topsecret");
-		}
+	@AfterAll
+	static void stop() {
+		guarded.close();
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', quoteCharacter = '"',
+	@CsvSource(delimiter = '|',
 			textBlock = """
-					requirepass secret                  | :wrong@    |  | Are the name and the password of the user 'default' right (ratelimit.redis.username, ratelimit.redis.password)? In a URL, special characters must be percent-encoded, such as %40 for @ and %25 for %.
-					user app on >pw ~* +@all            | app:wrong@ |  | Are the name and the password of the user 'app' right (ratelimit.redis.username, ratelimit.redis.password)? In a URL, special characters must be percent-encoded, such as %40 for @ and %25 for %.
-					requirepass secret                  |            |  | Redis requires a login: is its password configured in ratelimit.redis.password?
-					rename-command TIME hidden          |            |  | The command TIME, which scripts need, is forbidden to the user 'default', or renamed: allow it, or set ratelimit.redis.scripting to false.
-					user app on >pw ~* +@all -time      | app:pw@    |  | The command TIME, which scripts need, is forbidden to the user 'app', or renamed: allow it, or set ratelimit.redis.scripting to false.
-					user app on >pw ~* +@all -evalsha   | app:pw@    |  | The command EVALSHA is forbidden to the user 'app', or renamed: allow it and EVAL, or set ratelimit.redis.scripting to false.
-					user app on >pw ~* +@all -mget      | app:pw@    |  | Does the user 'app' have the permissions that docs/redis.md lists?
-					databases 2                         |            | /5 | Is there a database 5 (ratelimit.redis.database)?
+					ratelimit.redis.host=127.0.0.1 ratelimit.redis.port=%d ratelimit.policies.login.on-store-failure=deny ratelimit.policies.tried.mode=shadow | ", but those of the policies [tried] are allowed without limits, but those of the policies [login] are denied. Is Redis running, and is ratelimit.redis.host right? Tried: 127.0.0.1:%d, without TLS. "
+					ratelimit.redis.url=rediss://user:topsecret@127.0.0.1:%d | "Tried: 127.0.0.1:%d, with TLS. "
+					spring.data.redis.host=127.0.0.1 spring.data.redis.port=%d | "Is Redis running, and is spring.data.redis.host right? Tried: 127.0.0.1:%d"
 					""")
-	void warningNamesTheWayOut(String setting, @Nullable String login, @Nullable String path, String advice,
-			CapturedOutput output) {
-		try (OwnRedis redis = OwnRedis.started(setting);
-				ConfigurableApplicationContext context = start("", redis.port(), "10s",
-						"--ratelimit.redis.url=redis://%s127.0.0.1:%d%s".formatted((login != null) ? login : "",
-								redis.port(), (path != null) ? path : ""))) {
-			context.getBean(RedisCheck.class).check(context);
-			assertThat(output).contains(WARNING).contains(advice + " Tried").doesNotContain(":pw@", "wrong@");
-		}
+	void warningSaysWhatWasTriedAndWhatBecomesOfRequests(String properties, String expected, CapturedOutput output) {
+		int port = TestRedis.freePort();
+		StarterRunners.nonWeb()
+			.withPropertyValues("ratelimit.policies.login.limits=5/m", "ratelimit.policies.tried.limits=5/m")
+			.withPropertyValues(properties.formatted(port).split(" "))
+			.run((context) -> context.getBean(RedisCheck.class)
+				.check(context.getSourceApplicationContext(ConfigurableApplicationContext.class)));
+		assertThat(output).contains(WARNING)
+			.contains(expected.replace("\"", "").formatted(port))
+			.doesNotContain("topsecret");
+	}
+
+	/** Which servers answer so; the core tells the kinds of all errors. */
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					:wrong@          | Are the name and the password of the user 'default' right (ratelimit.redis.username, ratelimit.redis.password)? In a URL, special characters must be percent-encoded, such as %40 for @ and %25 for %.
+					all:wrong@       | Are the name and the password of the user 'all' right (ratelimit.redis.username, ratelimit.redis.password)? In a URL, special characters must be percent-encoded, such as %40 for @ and %25 for %.
+					''               | Redis requires a login: is its password configured in ratelimit.redis.password?
+					time:pw@         | The command TIME, which scripts need, is forbidden to the user 'time', or renamed: allow it, or set ratelimit.redis.scripting to false.
+					evalsha:pw@      | The command EVALSHA is forbidden to the user 'evalsha', or renamed: allow it and EVAL, or set ratelimit.redis.scripting to false.
+					mget:pw@         | Does the user 'mget' have the permissions that docs/redis.md lists?
+					:secret@         | Is there a database 5 (ratelimit.redis.database)?
+					""")
+	void diagnosisNamesTheWayOut(String login, String advice) {
+		assertThat(diagnosis(guarded.port(), login)).isEqualTo(advice);
 	}
 
 	@Test
-	void warningNamesThePropertyOfSpring(CapturedOutput output) {
-		int port = TestRedis.freePort();
-		try (ConfigurableApplicationContext context = StarterRunners.application(Application.class)
-			.web(WebApplicationType.NONE)
-			.run("--spring.data.redis.host=127.0.0.1", "--spring.data.redis.port=" + port)) {
-			context.getBean(RedisCheck.class).check(context);
-			assertThat(output)
-				.contains("Is Redis running, and is spring.data.redis.host right? Tried: 127.0.0.1:" + port);
+	void diagnosisNamesACommandThatIsRenamed() {
+		try (OwnRedis renamed = OwnRedis.started("rename-command TIME hidden")) {
+			assertThat(diagnosis(renamed.port(), "")).isEqualTo(
+					"The command TIME, which scripts need, is forbidden to the user 'default', or renamed: allow it, or set ratelimit.redis.scripting to false.");
+		}
+	}
+
+	private static String diagnosis(int port, String login) {
+		MockEnvironment environment = new MockEnvironment().withProperty("ratelimit.redis.url",
+				"redis://%s127.0.0.1:%d%s".formatted(login, port, login.startsWith(":s") ? "/5" : ""));
+		RedisServer server = ServerReader.find(
+				Binder.get(environment).bindOrCreate("ratelimit.redis", RedisProperties.class), environment, null,
+				null);
+		try (RedisConnections redis = server.connections(null).timeBudget(Duration.ofSeconds(10)).build()) {
+			RateLimiter limiter = RedisRateLimiter.of(redis);
+			StoreException failure = catchThrowableOfType(StoreException.class,
+					() -> limiter.tryAcquire(POLICY, Identifier.GLOBAL));
+			return Diagnosis.of(failure, server);
 		}
 	}
 
 	/** Without a request. */
 	@Test
-	void failureOfTheCheckIsKnownUntilRedisAnswers(CapturedOutput output) {
+	void warningSaysOnceThatNobodyIsThereUntilRedisAnswers(CapturedOutput output) {
 		try (OwnRedis redis = OwnRedis.stopped(); ConfigurableApplicationContext context = start(redis.port(), "2s")) {
 			Decider decider = context.getBean(Decider.class);
 			await().atMost(SOON).until(() -> decider.outage().failingSince().isPresent());
@@ -139,37 +148,25 @@ class RedisCheckIT {
 			assertThat(output.getOut().lines().filter((line) -> line.contains("WARN"))).singleElement()
 				.asString()
 				.contains("The store failed: until it answers, the on-store-failure of each policy applies. " + WARNING,
-						"Tried: 127.0.0.1:" + redis.port());
+						"Is Redis running, and is ratelimit.redis.url right? Tried: 127.0.0.1:%d, without TLS. "
+							.formatted(redis.port()),
+						"Connection refused");
 			assertThat(output).containsOnlyOnce("The store answers again: limits are enforced");
-		}
-	}
-
-	@Test
-	void thereIsNoWarningWhenRedisAnswers(CapturedOutput output) {
-		try (OwnRedis redis = OwnRedis.started(); ConfigurableApplicationContext context = start(redis.port(), "10s")) {
-			context.getBean(RedisCheck.class).check(context);
-			assertThat(output).contains("Rate limits are counted in Redis at 127.0.0.1:" + redis.port())
-				.doesNotContain(WARNING);
 		}
 	}
 
 	/** It takes long to answer, but not for ever: nothing is wrong. */
 	@Test
-	void thereIsNoWarningWhenRedisIsSlowAtFirst(CapturedOutput output) throws Exception {
+	void thereIsNoWarningWhenRedisIsSlowAtFirst(CapturedOutput output) {
 		try (OwnRedis redis = OwnRedis.started(); ConfigurableApplicationContext context = start(redis.port(), "10s")) {
 			AtomicInteger asked = new AtomicInteger();
-			RateLimiter busy = (RateLimiter) Proxy.newProxyInstance(getClass().getClassLoader(),
-					new Class<?>[] { RateLimiter.class }, (proxy, method, arguments) -> {
-						if (asked.incrementAndGet() < 3) {
-							throw new StoreBusyException("Redis failed", new IllegalStateException("busy"), "");
-						}
-						return method.invoke(context.getBean(RateLimiter.class), arguments);
-					});
+			RateLimiter busy = busy(context.getBean(RateLimiter.class), asked, 2);
 			new RedisCheck(TestRedis.connections(), busy, context.getBean(Decider.class),
 					context.getBean(ConfiguredPolicies.class), null)
 				.check(context);
 			assertThat(asked).hasValue(3);
-			assertThat(output).doesNotContain(WARNING);
+			assertThat(output).contains("Rate limits are counted in Redis at 127.0.0.1:" + redis.port())
+				.doesNotContain(WARNING);
 		}
 	}
 
@@ -177,13 +174,23 @@ class RedisCheckIT {
 	@Test
 	void busyRedisIsNotAskedWithoutAPause() {
 		AtomicInteger asked = new AtomicInteger();
-		RateLimiter busy = (RateLimiter) Proxy.newProxyInstance(getClass().getClassLoader(),
-				new Class<?>[] { RateLimiter.class }, (proxy, method, arguments) -> {
-					asked.incrementAndGet();
-					throw new StoreBusyException("Redis failed", new IllegalStateException("busy"), "");
-				});
-		warmUp(TestRedis.connections(), busy, null);
+		warmUp(TestRedis.connections(), busy(RedisRateLimiter.of(TestRedis.connections()), asked, Integer.MAX_VALUE),
+				null);
 		assertThat(asked).hasValueBetween(2, 100);
+	}
+
+	private static RateLimiter busy(RateLimiter redis, AtomicInteger asked, int times) {
+		return new DelegatingRateLimiter(redis) {
+
+			@Override
+			public Decision tryAcquire(RateLimitRequest request) {
+				if (asked.incrementAndGet() <= times) {
+					throw new StoreBusyException("Redis failed", new IllegalStateException("busy"), "");
+				}
+				return super.tryAcquire(request);
+			}
+
+		};
 	}
 
 	/** They would wait for up to ten seconds otherwise. */
@@ -201,8 +208,8 @@ class RedisCheckIT {
 			RateLimiter limiter = RedisRateLimiter.of(connections);
 			warmUp(connections, limiter,
 					new RedisServer(new HostAndPort("127.0.0.1", endless.port()), null, null, 0, null, "url"));
-			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter
-				.tryAcquire(Policy.of("api", new FixedWindow(), Limit.parse("10/s")), Identifier.GLOBAL));
+			assertThatExceptionOfType(StoreException.class)
+				.isThrownBy(() -> limiter.tryAcquire(POLICY, Identifier.GLOBAL));
 		}
 	}
 
@@ -216,7 +223,7 @@ class RedisCheckIT {
 	@Test
 	void scriptsOfPoliciesAreLoadedBeforeTheFirstRequest() {
 		try (OwnRedis redis = OwnRedis.started();
-				ConfigurableApplicationContext context = start("", redis.port(), "10s",
+				ConfigurableApplicationContext context = start(redis.port(), "10s",
 						"--ratelimit.policies.api.limits=5/m", "--ratelimit.policies.api.identifiers=global");
 				UnifiedJedis jedis = RedisClient.create("127.0.0.1", redis.port())) {
 			long evals = calls(jedis, "eval");
@@ -247,15 +254,10 @@ class RedisCheckIT {
 		}
 	}
 
-	private static ConfigurableApplicationContext start(int port, String timeout) {
-		return start("", port, timeout);
-	}
-
-	private static ConfigurableApplicationContext start(String login, int port, String timeout, String... properties) {
+	private static ConfigurableApplicationContext start(int port, String timeout, String... properties) {
 		return StarterRunners.application(Application.class)
 			.web(WebApplicationType.NONE)
-			.properties("ratelimit.redis.url=redis://" + login + "127.0.0.1:" + port,
-					"ratelimit.redis.timeout=" + timeout)
+			.properties("ratelimit.redis.url=redis://127.0.0.1:" + port, "ratelimit.redis.timeout=" + timeout)
 			.run(properties);
 	}
 

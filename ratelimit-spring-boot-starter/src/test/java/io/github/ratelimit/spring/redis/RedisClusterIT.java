@@ -2,12 +2,10 @@ package io.github.ratelimit.spring.redis;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.github.ratelimit.BlockList;
-import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
@@ -17,10 +15,8 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.spring.StartFailure;
+import io.github.ratelimit.spring.PolicyLimiter;
 import io.github.ratelimit.spring.StarterRunners;
-import io.github.ratelimit.spring.decide.PolicyEnforcer;
-import io.github.ratelimit.spring.decide.PolicyUse;
-import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
 import io.github.ratelimit.test.TestRedis;
@@ -106,7 +102,7 @@ class RedisClusterIT {
 			.containsOnly(99L);
 		assertThat(CLUSTER.nodes().stream().filter(Node::isMaster))
 			.allSatisfy((master) -> assertThat(master.admin().keys(this.keyPrefix + ":*")).isNotEmpty());
-		assertThat(decide(context).allowed()).isTrue();
+		assertThat(context.getBean(PolicyLimiter.class).tryAcquire("closed").allowed()).isTrue();
 		BlockList blocks = context.getBean(BlockList.class);
 		blocks.block(USERS[3], null, Duration.ofMinutes(1), "reason");
 		assertThat(blocks.blocks()).hasSize(1);
@@ -127,16 +123,10 @@ class RedisClusterIT {
 			.withPropertyValues("ratelimit.redis.cluster.nodes=127.0.0.1:" + port, "ratelimit.redis.timeout=200ms")
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
-				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> decide(context))
+				assertThatExceptionOfType(StoreException.class)
+					.isThrownBy(() -> context.getBean(PolicyLimiter.class).tryAcquire("closed"))
 					.withStackTraceContaining("None of the nodes [127.0.0.1:" + port + "] has returned the slots");
 			});
-	}
-
-	private static Decision decide(ApplicationContext context) {
-		return context.getBean(PolicyEnforcer.class)
-			.enforce(List
-				.of(new PolicyUse(context.getBean(ConfiguredPolicies.class).find("closed").orElseThrow(), 1, Map.of())))
-			.decision();
 	}
 
 }

@@ -146,19 +146,6 @@ class RedisConnectionIT {
 	}
 
 	@Test
-	void ownNameComesBeforeThatOfSpring() {
-		this.runner
-			.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + port,
-					"spring.data.redis.password=secret", "spring.data.redis.client-name=app-1",
-					"ratelimit.redis.client-name=app-1-limits")
-			.run((context) -> {
-				assertCountsArrive(context.getBean(RateLimiter.class));
-				assertThat(clients()).isNotEmpty()
-					.allSatisfy((client) -> assertThat(client).contains(" name=app-1-limits "));
-			});
-	}
-
-	@Test
 	void thereAreNoMoreConnectionsThanConfigured() {
 		this.runner
 			.withPropertyValues("ratelimit.redis.url=redis://:secret@127.0.0.1:" + port,

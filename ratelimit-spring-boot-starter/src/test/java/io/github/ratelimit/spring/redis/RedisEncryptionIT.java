@@ -1,7 +1,6 @@
 package io.github.ratelimit.spring.redis;
 
 import java.nio.file.Path;
-import java.security.cert.CertificateException;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -11,14 +10,13 @@ import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.test.TestRedis;
-import org.assertj.core.api.ThrowableAssertAlternative;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
@@ -26,7 +24,6 @@ import redis.embedded.RedisServer;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
-import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -106,74 +103,36 @@ class RedisEncryptionIT {
 			});
 	}
 
-	@Test
-	void protocolIsThatOfBundle() {
-		withBundle(certificate)
-			.withPropertyValues("ratelimit.redis.url=rediss://localhost:" + port, "ratelimit.redis.ssl.bundle=mine",
-					"spring.ssl.bundle.jks.mine.options.enabled-protocols=TLSv1.1")
-			.run((context) -> assertRefused(context.getBean(RateLimiter.class))
-				.withStackTraceContaining("No appropriate protocol"));
-	}
-
-	@Test
-	void certificateOfAnotherHostIsRefused() {
-		withBundle(ofOtherHost)
-			.withPropertyValues("ratelimit.redis.url=rediss://localhost:" + portOfOtherHost,
-					"ratelimit.redis.ssl.bundle=mine")
-			.run((context) -> assertRefused(context.getBean(RateLimiter.class))
-				.withRootCauseInstanceOf(CertificateException.class)
-				.withStackTraceContaining("No subject alternative DNS name matching localhost found"));
-	}
-
-	/** Each is told from the others. */
-	@Test
-	void warningNamesTheWayOut(CapturedOutput output) {
-		withBundle(ofOtherHost)
-			.withPropertyValues("ratelimit.redis.url=rediss://localhost:" + portOfOtherHost,
-					"ratelimit.redis.ssl.bundle=mine")
-			.run(RedisEncryptionIT::check);
-		assertThat(output).contains(
-				"The certificate of the server is not for this address: name a host of the certificate in ratelimit.redis.url. Tried");
-		this.runner
-			.withPropertyValues("ratelimit.redis.host=localhost", "ratelimit.redis.port=" + port,
-					"ratelimit.redis.ssl.enabled=true")
-			.run(RedisEncryptionIT::check);
-		assertThat(output).contains(
-				"The certificate of the server is not trusted: does the bundle in ratelimit.redis.ssl.bundle hold its authority? Tried");
-		this.runner.withPropertyValues("spring.data.redis.url=rediss://localhost:" + plainPort)
-			.run(RedisEncryptionIT::check);
-		assertThat(output).contains("spring.data.redis.ssl.enabled");
-		this.runner.withPropertyValues("ratelimit.redis.url=redis://localhost:" + port).run(RedisEncryptionIT::check);
-		assertThat(output).contains(
-				"The server ends the connection: is ratelimit.redis.url right, and does it expect encryption (ratelimit.redis.ssl.enabled)? Tried");
-	}
-
-	private static void check(AssertableApplicationContext context) {
-		context.getBean(RedisCheck.class)
-			.check(context.getSourceApplicationContext(ConfigurableApplicationContext.class));
-	}
-
+	/** Each reason is told from the others, and the warning names the way out. */
 	@ParameterizedTest
-	@ValueSource(strings = { "ratelimit.redis.url=rediss://localhost:%d",
-			"ratelimit.redis.host=localhost ratelimit.redis.port=%d ratelimit.redis.ssl.enabled=true" })
-	void serverIsRefusedWhenJavaDoesNotTrustIt(String properties) {
-		this.runner.withPropertyValues(properties.formatted(port).split(" "))
-			.run((context) -> assertRefused(context.getBean(RateLimiter.class))
-				.withStackTraceContaining("unable to find valid certification path"));
-	}
-
-	@Test
-	void clientIsRefusedWhenBundleHasNoCertificate() {
-		this.runner
-			.withPropertyValues("spring.ssl.bundle.pem.mine.truststore.certificate=" + certificate.certificate(),
-					"ratelimit.redis.url=rediss://localhost:" + port, "ratelimit.redis.ssl.bundle=mine")
-			.run((context) -> assertRefused(context.getBean(RateLimiter.class)));
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					mine  | ratelimit.redis.url=rediss://localhost:${tls} ratelimit.redis.ssl.bundle=mine spring.ssl.bundle.jks.mine.options.enabled-protocols=TLSv1.1 | No appropriate protocol | Encryption failed
+					other | ratelimit.redis.url=rediss://localhost:${other} ratelimit.redis.ssl.bundle=mine | No subject alternative DNS name matching localhost found | The certificate of the server is not for this address: name a host of the certificate in ratelimit.redis.url. Tried
+					''    | ratelimit.redis.url=rediss://localhost:${tls} | unable to find valid certification path | The certificate of the server is not trusted: does the bundle in ratelimit.redis.ssl.bundle hold its authority? Tried
+					''    | ratelimit.redis.host=localhost ratelimit.redis.port=${tls} ratelimit.redis.ssl.enabled=true | unable to find valid certification path | The certificate of the server is not trusted
+					''    | spring.data.redis.url=rediss://localhost:${plain} | Exception | spring.data.redis.ssl.enabled
+					''    | ratelimit.redis.url=redis://localhost:${tls} | Exception | The server ends the connection: is ratelimit.redis.url right, and does it expect encryption (ratelimit.redis.ssl.enabled)? Tried
+					''    | spring.ssl.bundle.pem.mine.truststore.certificate=${certificate} ratelimit.redis.url=rediss://localhost:${tls} ratelimit.redis.ssl.bundle=mine | Exception | Tried
+					""")
+	void refusedConnectionNamesTheWayOut(String bundle, String properties, String trace, String advice,
+			CapturedOutput output) {
+		ApplicationContextRunner trusting = bundle.isEmpty() ? this.runner
+				: withBundle(bundle.equals("mine") ? certificate : ofOtherHost);
+		String values = properties.replace("${tls}", "" + port)
+			.replace("${other}", "" + portOfOtherHost)
+			.replace("${plain}", "" + plainPort)
+			.replace("${certificate}", certificate.certificate().toString());
+		trusting.withPropertyValues(values.split(" ")).run((context) -> {
+			RateLimiter limiter = context.getBean(RateLimiter.class);
+			assertThatExceptionOfType(StoreException.class)
+				.isThrownBy(() -> limiter.tryAcquire(POLICY, Identifier.GLOBAL))
+				.withStackTraceContaining(trace);
+			context.getBean(RedisCheck.class)
+				.check(context.getSourceApplicationContext(ConfigurableApplicationContext.class));
+		});
+		assertThat(output).contains(advice);
 		assertThat(jedis.dbSize()).isZero();
-	}
-
-	private static ThrowableAssertAlternative<StoreException> assertRefused(RateLimiter limiter) {
-		return assertThatExceptionOfType(StoreException.class)
-			.isThrownBy(() -> limiter.tryAcquire(POLICY, Identifier.GLOBAL));
 	}
 
 	/** Shows the certificate that the server knows, and trusts another. */

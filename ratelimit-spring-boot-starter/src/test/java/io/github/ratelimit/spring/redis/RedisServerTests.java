@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.redis;
 
 import java.lang.reflect.Constructor;
+import java.lang.reflect.Proxy;
 import java.util.List;
 
 import io.github.ratelimit.RateLimiter;
@@ -11,7 +12,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import redis.clients.jedis.HostAndPort;
 
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.boot.context.properties.bind.Binder;
@@ -112,42 +112,29 @@ class RedisServerTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "'', -", "app, app" })
-	void emptyNameOfClientIsThatOfSpring(String ofSpring, String expected) {
+	@CsvSource({ "'', '', -", "'', app, app", "app-limits, app, app-limits" })
+	void nameOfConnectionsIsThatOfSpringUnlessSet(String own, String ofSpring, String expected) {
 		MockEnvironment environment = environment(
-				"ratelimit.redis.client-name=;spring.data.redis.client-name=" + ofSpring);
-		assertThat(new ConnectionSettings(properties(environment), environment).clientName())
+				"ratelimit.redis.client-name=" + own + ";spring.data.redis.client-name=" + ofSpring);
+		assertThat(ServerReader.clientName(properties(environment), environment))
 			.isEqualTo(expected.equals("-") ? null : expected);
 	}
 
-	@Test
-	void textNamesNoPassword() {
-		HostAndPort address = new HostAndPort("a", 1);
-		assertThat(new RedisServer(address, "user", "secret", 3, null, "url")).hasToString("a:1");
-		assertThat(new RedisServer(List.of(address), new RedisServer.Sentinel("main", "guard", "open"), false, "user",
-				"secret", 3, null, "nodes"))
-			.hasToString("the master main of the sentinels [a:1]");
-		assertThat(new RedisServer(List.of(address), null, true, "user", "secret", 0, null, "nodes"))
-			.hasToString("the cluster of the nodes [a:1]");
-	}
-
-	@Test
-	void serverIsThatOfDetails() {
-		Details details = new Details();
-		assertThat(text(new DataRedisServer(() -> details).find()))
-			.isEqualTo("spring.data.redis.host: [details.example.com:6380] user:secret /3 encrypted by the bundle");
-		details.cluster = () -> List.of(new DataRedisConnectionDetails.Node("b", 2));
-		assertThat(text(new DataRedisServer(() -> details).find()))
-			.isEqualTo("spring.data.redis.cluster.nodes: [b:2] cluster user:secret encrypted by the bundle");
-		details.sentinel = new Sentinels();
-		assertThat(text(new DataRedisServer(() -> details).find())).isEqualTo(
-				"spring.data.redis.sentinel.nodes: [a:1] main guard:open user:secret /3 encrypted by the bundle");
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					host=a;port=1                                  | host: [a:1] user:secret /3 encrypted by the bundle
+					cluster.nodes=b:2                              | cluster.nodes: [b:2] cluster user:secret encrypted by the bundle
+					sentinel.master=main;sentinel.nodes=c:3;sentinel.username=guard;sentinel.password=open | sentinel.nodes: [c:3] main guard:open user:secret /3 encrypted by the bundle
+					""")
+	void serverIsThatOfDetails(String properties, String expected) {
+		DataRedisConnectionDetails details = details(properties);
+		assertThat(text(new DataRedisServer(() -> details).find())).isEqualTo("spring.data.redis." + expected);
 	}
 
 	@Test
 	void detailsOfReplicasAreRefused() {
-		Details details = new Details();
-		details.replicas = () -> List.of(new DataRedisConnectionDetails.Node("a", 1));
+		DataRedisConnectionDetails details = details("masterreplica.nodes=a:1");
 		assertThatExceptionOfType(InvalidConfigurationPropertyValueException.class)
 			.isThrownBy(() -> new DataRedisServer(() -> details).find())
 			.satisfies((ex) -> assertThat(ex.getName()).isEqualTo("spring.data.redis.masterreplica.nodes"));
@@ -155,7 +142,7 @@ class RedisServerTests {
 
 	@Test
 	void detailsComeBeforePropertiesOfSpringAndAfterOwn() {
-		ApplicationContextRunner withDetails = this.runner.withBean(DataRedisConnectionDetails.class, Details::new)
+		ApplicationContextRunner withDetails = this.runner.withBean(DataRedisConnectionDetails.class, this::details)
 			.withPropertyValues("spring.data.redis.cluster.nodes=a:1");
 		withDetails.run((context) -> assertThat(text(context.getBean(RedisServer.class))).startsWith(DETAILS));
 		withDetails.withPropertyValues("ratelimit.redis.host=own.example.com")
@@ -164,32 +151,56 @@ class RedisServerTests {
 
 	@Test
 	void oneOfSeveralDetailsMustBePrimary() {
-		ApplicationContextRunner several = this.runner.withBean("first", DataRedisConnectionDetails.class, Details::new)
-			.withBean("second", DataRedisConnectionDetails.class, Details::new);
+		ApplicationContextRunner several = this.runner
+			.withBean("first", DataRedisConnectionDetails.class, this::details)
+			.withBean("second", DataRedisConnectionDetails.class, this::details);
 		several.run((context) -> assertThat(context).getFailure()
 			.rootCause()
 			.isInstanceOf(NoUniqueBeanDefinitionException.class)
 			.hasMessageContainingAll("first", "second"));
 		several.withPropertyValues("ratelimit.redis.url=redis://own.example.com")
 			.run((context) -> assertThat(context.getBean(RedisServer.class)).hasToString("own.example.com:6379"));
-		several.withBean("primary", DataRedisConnectionDetails.class, Details::new, (bean) -> bean.setPrimary(true))
+		several.withBean("primary", DataRedisConnectionDetails.class, this::details, (bean) -> bean.setPrimary(true))
 			.run((context) -> assertThat(text(context.getBean(RedisServer.class))).startsWith(DETAILS));
 	}
 
 	/** Those of Spring Boot do not know that this URL asks for encryption. */
 	@Test
-	void propertiesAreReadFromThemselves() throws Exception {
-		Constructor<?> details = Class
-			.forName("org.springframework.boot.data.redis.autoconfigure.PropertiesDataRedisConnectionDetails")
-			.getDeclaredConstructor(DataRedisProperties.class, SslBundles.class);
-		details.setAccessible(true);
-		DataRedisProperties properties = new DataRedisProperties();
-		properties.setUrl("rediss://a");
-		DataRedisConnectionDetails ofProperties = (DataRedisConnectionDetails) details.newInstance(properties, null);
-		this.runner.withBean(DataRedisConnectionDetails.class, () -> ofProperties)
+	void propertiesAreReadFromThemselves() {
+		DataRedisConnectionDetails details = ofProperties("url=rediss://a");
+		this.runner.withBean(DataRedisConnectionDetails.class, () -> details)
 			.withPropertyValues("spring.data.redis.url=rediss://a")
 			.run((context) -> assertThat(text(context.getBean(RedisServer.class)))
 				.isEqualTo("spring.data.redis.url: [a:6379] encrypted"));
+	}
+
+	private DataRedisConnectionDetails ofProperties(String properties) {
+		MockEnvironment environment = environment(
+				"spring.data.redis." + properties.replace(";", ";spring.data.redis."));
+		try {
+			Constructor<?> details = Class
+				.forName("org.springframework.boot.data.redis.autoconfigure.PropertiesDataRedisConnectionDetails")
+				.getDeclaredConstructor(DataRedisProperties.class, SslBundles.class);
+			details.setAccessible(true);
+			return (DataRedisConnectionDetails) details.newInstance(
+					Binder.get(environment).bindOrCreate("spring.data.redis", DataRedisProperties.class), this.bundles);
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/** Details that are no properties of Spring Boot, as those of a container. */
+	private DataRedisConnectionDetails details(String properties) {
+		DataRedisConnectionDetails all = ofProperties(
+				properties + ";username=user;password=secret;database=3;ssl.bundle=mine");
+		return (DataRedisConnectionDetails) Proxy.newProxyInstance(getClass().getClassLoader(),
+				new Class<?>[] { DataRedisConnectionDetails.class },
+				(proxy, method, arguments) -> method.invoke(all, arguments));
+	}
+
+	private DataRedisConnectionDetails details() {
+		return details("host=details.example.com;port=6380");
 	}
 
 	@Test
@@ -219,7 +230,7 @@ class RedisServerTests {
 	}
 
 	private String text(RedisServer server) {
-		RedisServer.Sentinel sentinel = server.sentinel();
+		RedisProperties.Sentinel sentinel = server.sentinel();
 		String encrypted = (server.ssl() == this.bundle) ? " encrypted by the bundle" : " encrypted";
 		return server.property() + ": " + server.nodes() + (server.cluster() ? " cluster" : "")
 				+ ((sentinel != null) ? " " + sentinel.master() + login(sentinel.username(), sentinel.password()) : "")
@@ -231,80 +242,6 @@ class RedisServerTests {
 	private static String login(@Nullable String username, @Nullable String password) {
 		return (username == null && password == null) ? ""
 				: " " + ((username != null) ? username : "-") + ":" + ((password != null) ? password : "-");
-	}
-
-	private final class Details implements DataRedisConnectionDetails {
-
-		private @Nullable Cluster cluster;
-
-		private @Nullable Sentinel sentinel;
-
-		private @Nullable MasterReplica replicas;
-
-		@Override
-		public String getUsername() {
-			return "user";
-		}
-
-		@Override
-		public String getPassword() {
-			return "secret";
-		}
-
-		@Override
-		public SslBundle getSslBundle() {
-			return RedisServerTests.this.bundle;
-		}
-
-		@Override
-		public Standalone getStandalone() {
-			return Standalone.of("details.example.com", 6380, 3);
-		}
-
-		@Override
-		public @Nullable Cluster getCluster() {
-			return this.cluster;
-		}
-
-		@Override
-		public @Nullable Sentinel getSentinel() {
-			return this.sentinel;
-		}
-
-		@Override
-		public @Nullable MasterReplica getMasterReplica() {
-			return this.replicas;
-		}
-
-	}
-
-	private static final class Sentinels implements DataRedisConnectionDetails.Sentinel {
-
-		@Override
-		public int getDatabase() {
-			return 3;
-		}
-
-		@Override
-		public String getMaster() {
-			return "main";
-		}
-
-		@Override
-		public List<DataRedisConnectionDetails.Node> getNodes() {
-			return List.of(new DataRedisConnectionDetails.Node("a", 1));
-		}
-
-		@Override
-		public String getUsername() {
-			return "guard";
-		}
-
-		@Override
-		public String getPassword() {
-			return "open";
-		}
-
 	}
 
 }

@@ -3,12 +3,10 @@ package io.github.ratelimit.spring.redis;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 
+import io.github.ratelimit.spring.OwnRedis;
+import io.github.ratelimit.spring.PolicyLimiter;
 import io.github.ratelimit.spring.StarterRunners;
-import io.github.ratelimit.spring.decide.PolicyEnforcer;
-import io.github.ratelimit.spring.decide.PolicyUse;
-import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
@@ -17,11 +15,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.params.ClientKillParams;
-import redis.embedded.RedisServer;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.ApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -50,14 +46,8 @@ class SlowRedisIT {
 
 	@Test
 	void oneWarningIsLoggedWhenConnectionsBreakAgainAndAgain(CapturedOutput output) {
-		int port = TestRedis.freePort();
-		RedisServer redis = TestRedis.startServer(port);
-		try (Jedis admin = new Jedis("127.0.0.1", port)) {
-			run(URI.create("redis://127.0.0.1:" + port), "10s", 40, () -> admin
-				.clientKill(new ClientKillParams().type(ClientType.NORMAL).skipMe(ClientKillParams.SkipMe.YES)));
-		}
-		finally {
-			TestRedis.stop(redis);
+		try (OwnRedis redis = OwnRedis.started(); Jedis admin = new Jedis("127.0.0.1", redis.port())) {
+			run(URI.create("redis://127.0.0.1:" + redis.port()), "10s", 40, () -> kill(admin));
 		}
 		assertThat(warnings(output)).hasSizeLessThanOrEqualTo(1);
 	}
@@ -65,18 +55,20 @@ class SlowRedisIT {
 	/** The connection that breaks is not the reason. */
 	@Test
 	void warningNamesTheRotatedPassword(CapturedOutput output) {
-		int port = TestRedis.freePort();
-		RedisServer redis = TestRedis.startServer(port, "requirepass old");
-		try (Jedis admin = new Jedis(URI.create("redis://:old@127.0.0.1:" + port))) {
-			run(URI.create("redis://:old@127.0.0.1:" + port), "10s", 2, () -> {
-				admin.configSet("requirepass", "new");
-				admin.clientKill(new ClientKillParams().type(ClientType.NORMAL).skipMe(ClientKillParams.SkipMe.YES));
-			});
-		}
-		finally {
-			TestRedis.stop(redis);
+		try (OwnRedis redis = OwnRedis.started("requirepass old")) {
+			URI old = URI.create("redis://:old@127.0.0.1:" + redis.port());
+			try (Jedis admin = new Jedis(old)) {
+				run(old, "10s", 2, () -> {
+					admin.configSet("requirepass", "new");
+					kill(admin);
+				});
+			}
 		}
 		assertThat(warnings(output)).singleElement().asString().contains("WRONGPASS");
+	}
+
+	private static void kill(Jedis admin) {
+		admin.clientKill(new ClientKillParams().type(ClientType.NORMAL).skipMe(ClientKillParams.SkipMe.YES));
 	}
 
 	private static void run(URI redis, String timeout, int requests, Runnable before) {
@@ -85,18 +77,13 @@ class SlowRedisIT {
 					"ratelimit.key-prefix=" + TestRedis.newKeyPrefix(), "ratelimit.defaults.identifiers=global",
 					"ratelimit.policies.api.limits=100000/d")
 			.run((context) -> {
-				decide(context);
+				PolicyLimiter limiter = context.getBean(PolicyLimiter.class);
+				limiter.tryAcquire("api");
 				for (int i = 0; i < requests; i++) {
 					before.run();
-					decide(context);
+					limiter.tryAcquire("api");
 				}
 			});
-	}
-
-	private static void decide(ApplicationContext context) {
-		context.getBean(PolicyEnforcer.class)
-			.enforce(List
-				.of(new PolicyUse(context.getBean(ConfiguredPolicies.class).find("api").orElseThrow(), 1, Map.of())));
 	}
 
 	private static List<String> warnings(CapturedOutput output) {

@@ -3,29 +3,18 @@ package io.github.ratelimit.spring.redis;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-import io.github.ratelimit.Decision;
-import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Limit;
-import io.github.ratelimit.LimitStatus;
-import io.github.ratelimit.Policy;
-import io.github.ratelimit.RateLimitRequest;
-import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.Decision.Source;
+import io.github.ratelimit.spring.OwnRedis;
+import io.github.ratelimit.spring.PolicyLimiter;
 import io.github.ratelimit.spring.StarterRunners;
-import io.github.ratelimit.spring.decide.PolicyEnforcer;
-import io.github.ratelimit.spring.decide.PolicyUse;
-import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import redis.clients.jedis.CommandArguments;
@@ -34,7 +23,6 @@ import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.embedded.RedisSentinel;
-import redis.embedded.RedisServer;
 
 import org.springframework.context.ConfigurableApplicationContext;
 
@@ -50,48 +38,19 @@ class StoppedApplicationIT {
 
 	private static final int LEASED = 100;
 
-	private static final Policy POLICY = Policy.of("users", new FixedWindow(),
-			new Limit(LEASED, Duration.ofDays(3650)));
+	private final OwnRedis redis = OwnRedis.started();
 
-	/** More than a cluster has nodes, so that they are on several. */
-	private static final Identifier[] USERS = IntStream.range(0, 20)
-		.mapToObj((i) -> Identifier.user("user" + i))
-		.toArray(Identifier[]::new);
-
-	private final int port = TestRedis.freePort();
-
-	private RedisServer redis;
-
-	private UnifiedJedis jedis;
-
-	@BeforeEach
-	void start() {
-		this.redis = TestRedis.startServer(this.port);
-		this.jedis = RedisClient.create("127.0.0.1", this.port);
-	}
+	private final UnifiedJedis jedis = RedisClient.create("127.0.0.1", this.redis.port());
 
 	@AfterEach
 	void stop() {
 		this.jedis.close();
-		TestRedis.stop(this.redis);
+		this.redis.close();
 	}
 
 	@Test
 	void nothingRemainsWhileApplicationIsStopped() {
-		assertNothingRemains(this::clients, "ratelimit.redis.url=redis://127.0.0.1:" + this.port);
-	}
-
-	@Test
-	void nothingRemainsAtClusterWhileApplicationIsStopped() {
-		TestCluster cluster = TestCluster.shared();
-		assertNothingRemains(
-				() -> cluster.nodes()
-					.stream()
-					.map((node) -> node.admin().clientList())
-					.flatMap(StoppedApplicationIT::named)
-					.toList(),
-				"ratelimit.key-prefix=" + TestRedis.newKeyPrefix(),
-				"ratelimit.redis.cluster.nodes=" + cluster.nodes().get(0).address());
+		assertNothingRemains(this::clients, "ratelimit.redis.url=redis://127.0.0.1:" + this.redis.port());
 	}
 
 	/** The sentinel closes a connection when it has been asked. */
@@ -101,7 +60,7 @@ class StoppedApplicationIT {
 		RedisSentinel sentinel = RedisSentinel.newRedisSentinel()
 			.bind("127.0.0.1")
 			.port(sentinelPort)
-			.setting("sentinel monitor main 127.0.0.1 %d 1".formatted(this.port))
+			.setting("sentinel monitor main 127.0.0.1 %d 1".formatted(this.redis.port()))
 			.build();
 		sentinel.start();
 		try (Jedis admin = new Jedis("127.0.0.1", sentinelPort)) {
@@ -130,14 +89,9 @@ class StoppedApplicationIT {
 				ConfigurableApplicationContext application = context.getSourceApplicationContext();
 				for (int i = 1; i <= 2; i++) {
 					for (int j = 0; j < LEASED; j++) {
-						assertThat(
-								decide(context.getBean(PolicyEnforcer.class), context.getBean(ConfiguredPolicies.class))
-									.allowed())
-							.isTrue();
+						assertThat(context.getBean(PolicyLimiter.class).tryAcquire("api").decision().source())
+							.isIn(Source.STORE, Source.LEASE);
 					}
-					assertThat(context.getBean(RateLimiter.class)
-						.tryAcquire(RateLimitRequest.of(POLICY, USERS))
-						.statuses()).extracting(LimitStatus::remaining).containsOnly(LEASED - (long) i);
 					assertThat(clients.get()).isNotEmpty();
 					application.stop();
 					TestCluster.await("The servers have seen the end", () -> clients.get().isEmpty());
@@ -152,13 +106,13 @@ class StoppedApplicationIT {
 	@Test
 	void callThatRunsIsRenewedOnlyWhileApplicationIsStarted() {
 		StarterRunners.nonWeb()
-			.withPropertyValues("ratelimit.redis.url=redis://127.0.0.1:" + this.port,
+			.withPropertyValues("ratelimit.redis.url=redis://127.0.0.1:" + this.redis.port(),
 					"ratelimit.redis.client-name=app-1", "ratelimit.redis.timeout=10s",
 					"ratelimit.defaults.identifiers=global", "ratelimit.policies.api.concurrent=5",
 					"ratelimit.policies.api.concurrent-lease=1s")
 			.run((context) -> {
 				ConfigurableApplicationContext application = context.getSourceApplicationContext();
-				decide(context.getBean(PolicyEnforcer.class), context.getBean(ConfiguredPolicies.class));
+				context.getBean(PolicyLimiter.class).tryAcquire("api");
 				application.stop();
 				TestCluster.await("The call does not count", () -> this.jedis.dbSize() == 0);
 				TestCluster.await("The server has seen the end", () -> clients().isEmpty());
@@ -175,17 +129,10 @@ class StoppedApplicationIT {
 			.collect(Collectors.toSet());
 	}
 
-	private static Decision decide(PolicyEnforcer enforcer, ConfiguredPolicies policies) {
-		return enforcer.enforce(List.of(new PolicyUse(policies.find("api").orElseThrow(), 1, Map.of()))).decision();
-	}
-
 	private List<String> clients() {
-		return named(new String((byte[]) this.jedis.executeCommand(new CommandArguments(Command.CLIENT).add("LIST"))))
+		return new String((byte[]) this.jedis.executeCommand(new CommandArguments(Command.CLIENT).add("LIST"))).lines()
+			.filter((line) -> line.contains(" name=app-1 "))
 			.toList();
-	}
-
-	private static Stream<String> named(String clients) {
-		return clients.lines().filter((line) -> line.contains(" name=app-1 "));
 	}
 
 }
