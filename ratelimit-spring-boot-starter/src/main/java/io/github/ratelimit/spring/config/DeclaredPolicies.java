@@ -2,8 +2,8 @@ package io.github.ratelimit.spring.config;
 
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
@@ -12,7 +12,6 @@ import java.util.stream.Collectors;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.policy.PolicyRegistration;
-import io.github.ratelimit.spring.policy.PolicyRegistry;
 import io.github.ratelimit.spring.policy.RateLimitPoliciesCustomizer;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
@@ -26,11 +25,12 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyState;
+import org.springframework.boot.env.OriginTrackedMapPropertySource;
 import org.springframework.boot.origin.Origin;
-import org.springframework.boot.origin.OriginLookup;
+import org.springframework.boot.origin.OriginTrackedValue;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
-import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.PropertySource;
 
 /**
  * The policies that beans declare. Their properties are the last source of the
@@ -39,6 +39,8 @@ import org.springframework.core.env.MapPropertySource;
 public final class DeclaredPolicies {
 
 	private static final Logger logger = LoggerFactory.getLogger(DeclaredPolicies.class);
+
+	private static final String SOURCE = "rateLimitDeclaredPolicies";
 
 	/** Algorithms and conditions, by what the properties have instead. */
 	private final Map<String, Object> objects = new HashMap<>();
@@ -53,29 +55,21 @@ public final class DeclaredPolicies {
 	 */
 	DeclaredPolicies(ConfigurableListableBeanFactory beans, ConfigurableEnvironment environment) {
 		Map<String, Object> properties = new LinkedHashMap<>();
-		Map<String, Origin> origins = new HashMap<>();
 		Set<String> replaced = new TreeSet<>();
 		Map<String, String> declaring = new HashMap<>();
 		for (String bean : BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, RateLimitPoliciesCustomizer.class,
 				true, false)) {
 			Origin origin = new BeanOrigin(bean,
 					beans.containsBeanDefinition(bean) ? beans.getBeanDefinition(bean).getResourceDescription() : null);
-			Registry registry = new Registry(bean, declaring);
-			registry.read(beans.getBean(bean, RateLimitPoliciesCustomizer.class)).forEach((name, policy) -> {
-				policy.properties().forEach((property, value) -> {
-					String full = PolicyRegistration.element("ratelimit.policies", name) + "." + property;
-					properties.put(full, value);
-					origins.put(full, origin);
-				});
-				this.objects.putAll(policy.objects());
-				if (policy.properties().get("algorithm") instanceof String algorithm) {
-					this.ofPolicies.put(name, (Algorithm) Objects.requireNonNull(this.objects.get(algorithm)));
-				}
-				replaced.addAll(replaced(name, policy, environment));
+			read(bean, beans.getBean(bean, RateLimitPoliciesCustomizer.class), declaring).forEach((name, policy) -> {
+				Map<String, Object> options = new LinkedHashMap<>(policy.options());
+				options.replaceAll((option, value) -> withoutObject(option, value, bean, name));
+				add(MapKeys.element("ratelimit.policies", name), options, origin, properties);
+				replaced.addAll(replaced(name, policy.options().keySet(), properties, environment));
 			});
 		}
 		if (!properties.isEmpty()) {
-			environment.getPropertySources().addLast(new Source(properties, origins));
+			environment.getPropertySources().addLast(new OriginTrackedMapPropertySource(SOURCE, properties));
 		}
 		if (!replaced.isEmpty()) {
 			logger.info("The environment replaces these properties of policies that beans declare: {}",
@@ -83,25 +77,91 @@ public final class DeclaredPolicies {
 		}
 	}
 
-	private Set<String> replaced(String name, PolicyRegistration policy, Environment environment) {
-		Set<String> options = policy.properties()
-			.keySet()
-			.stream()
-			.map((property) -> property.replaceFirst("[.\\[].*", ""))
-			.filter((option) -> !option.equals("plans"))
-			.collect(Collectors.toCollection(TreeSet::new));
-		Algorithm algorithm = this.ofPolicies.get(name);
-		if (algorithm != null) {
-			PolicySettings.names()
-				.stream()
-				.filter((option) -> PolicySettings.option(option).algorithm().equals(algorithm.name()))
-				.forEach(options::add);
+	/**
+	 * Returns the policies of a bean.
+	 * @param declaring the bean of each policy of all beans
+	 */
+	private static Map<String, PolicyRegistration> read(String bean, RateLimitPoliciesCustomizer customizer,
+			Map<String, String> declaring) {
+		Map<String, PolicyRegistration> policies = new LinkedHashMap<>();
+		// Names the policy that is being declared.
+		String[] place = { "" };
+		try {
+			customizer.customize((name) -> {
+				place[0] = "";
+				requireNew(name, declaring.putIfAbsent(name, bean));
+				place[0] = "policy '%s': ".formatted(name);
+				PolicyRegistration policy = new PolicyRegistration();
+				policies.put(name, policy);
+				return policy;
+			});
+			policies.forEach((name, policy) -> {
+				place[0] = "policy '%s': ".formatted(name);
+				if (policy.options().values().stream().allMatch(List.of()::equals)) {
+					throw new IllegalArgumentException("it has no properties, and would be ignored.");
+				}
+			});
+			return policies;
 		}
-		String prefix = PolicyRegistration.element("ratelimit.policies", name) + ".";
-		options.removeIf((option) -> !isSet(ConfigurationPropertyName.adapt(prefix + option, '.'),
-				!policy.properties().containsKey(option), environment));
-		return options.stream()
-			.map((option) -> "ratelimit.policies.%s.%s".formatted(name, option))
+		catch (IllegalArgumentException ex) {
+			throw new InvalidBeanException(bean, RateLimitPoliciesCustomizer.class, place[0] + ex.getMessage(),
+					"Correct the policies of the bean '%s'.".formatted(bean), ex);
+		}
+	}
+
+	private static void requireNew(String name, @Nullable String other) {
+		Policy.requireName(name);
+		if (name.indexOf('[') >= 0 || name.indexOf(']') >= 0) {
+			throw new IllegalArgumentException("Invalid policy name (%s): must have no brackets.".formatted(name));
+		}
+		if (other != null) {
+			throw new IllegalArgumentException(
+					"Invalid policy name (%s): the bean '%s' has already declared a policy of that name."
+						.formatted(name, other));
+		}
+	}
+
+	/** Returns a value, or a name for an algorithm or a condition. */
+	private Object withoutObject(String option, Object value, String bean, String policy) {
+		String name = "@%s.%s.%s".formatted(bean, policy, option);
+		if (value instanceof Algorithm algorithm) {
+			this.ofPolicies.put(policy, algorithm);
+			name = "%s of %s.%s".formatted(algorithm.name(), bean, policy);
+		}
+		else if (!(value instanceof Predicate)) {
+			return value;
+		}
+		this.objects.put(name, value);
+		return name;
+	}
+
+	/** Adds the properties of a value: those of a group, or the elements of a list. */
+	private static void add(String name, Object value, Origin origin, Map<String, Object> properties) {
+		if (value instanceof Map<?, ?> group) {
+			group.forEach((key, part) -> add(MapKeys.element(name, key.toString()), part, origin, properties));
+		}
+		else if (value instanceof List<?> list && !name.endsWith("].paths")) {
+			for (int i = 0; i < list.size(); i++) {
+				add(name + "[" + i + "]", list.get(i), origin, properties);
+			}
+		}
+		else if (!List.of().equals(value)) {
+			// One value: Spring Boot refuses paths[0] of a route that is replaced.
+			properties.put(name, OriginTrackedValue.of(value, origin));
+		}
+	}
+
+	private Set<String> replaced(String policy, Set<String> declared, Map<String, Object> properties,
+			Environment environment) {
+		Algorithm algorithm = this.ofPolicies.get(policy);
+		String prefix = MapKeys.element("ratelimit.policies", policy) + ".";
+		return PolicySettings.names()
+			.stream()
+			.filter((option) -> (declared.contains(option) && !option.equals("plans"))
+					|| (algorithm != null && PolicySettings.option(option).algorithm().equals(algorithm.name())))
+			.filter((option) -> isSet(ConfigurationPropertyName.adapt(prefix + option, '.'),
+					!properties.containsKey(prefix + option), environment))
+			.map((option) -> "ratelimit.policies.%s.%s".formatted(policy, option))
 			.collect(Collectors.toSet());
 	}
 
@@ -118,7 +178,8 @@ public final class DeclaredPolicies {
 
 	/** Returns whether a source has what beans declare. */
 	static boolean isSource(ConfigurationPropertySource source) {
-		return source.getUnderlyingSource() instanceof Source;
+		return source.getUnderlyingSource() instanceof PropertySource<?> properties
+				&& properties.getName().equals(SOURCE);
 	}
 
 	/** Returns an algorithm that a policy has as an object; {@code null} if none. */
@@ -138,81 +199,6 @@ public final class DeclaredPolicies {
 	public @Nullable Predicate<HttpServletRequest> condition(String name) {
 		return (this.objects.get(name) instanceof Predicate<?> condition) ? (Predicate<HttpServletRequest>) condition
 				: null;
-	}
-
-	/** The policies of one bean. */
-	private static final class Registry implements PolicyRegistry {
-
-		private final Map<String, PolicyRegistration> policies = new LinkedHashMap<>();
-
-		private final String bean;
-
-		/** The bean of each policy of all beans. */
-		private final Map<String, String> declaring;
-
-		/** Names the policy that is being declared. */
-		private String place = "";
-
-		Registry(String bean, Map<String, String> declaring) {
-			this.bean = bean;
-			this.declaring = declaring;
-		}
-
-		Map<String, PolicyRegistration> read(RateLimitPoliciesCustomizer customizer) {
-			try {
-				customizer.customize(this);
-				this.place = "";
-				this.policies.forEach((name, policy) -> {
-					if (policy.properties().isEmpty()) {
-						throw new IllegalArgumentException(
-								"policy '%s': it has no properties, and would be ignored.".formatted(name));
-					}
-				});
-				return this.policies;
-			}
-			catch (IllegalArgumentException ex) {
-				throw new InvalidBeanException(this.bean, RateLimitPoliciesCustomizer.class,
-						this.place + ex.getMessage(), "Correct the policies of the bean '%s'.".formatted(this.bean),
-						ex);
-			}
-		}
-
-		@Override
-		public PolicyRegistration add(String name) {
-			this.place = "";
-			Policy.requireName(name);
-			if (name.indexOf('[') >= 0 || name.indexOf(']') >= 0) {
-				throw new IllegalArgumentException("Invalid policy name (%s): must have no brackets.".formatted(name));
-			}
-			String other = this.declaring.putIfAbsent(name, this.bean);
-			if (other != null) {
-				throw new IllegalArgumentException(
-						"Invalid policy name (%s): the bean '%s' has already declared a policy of that name."
-							.formatted(name, other));
-			}
-			this.place = "policy '%s': ".formatted(name);
-			PolicyRegistration policy = new PolicyRegistration(this.bean + "." + name);
-			this.policies.put(name, policy);
-			return policy;
-		}
-
-	}
-
-	/** The properties of the policies, and which bean declares each of them. */
-	private static final class Source extends MapPropertySource implements OriginLookup<String> {
-
-		private final Map<String, Origin> origins;
-
-		Source(Map<String, Object> properties, Map<String, Origin> origins) {
-			super("rateLimitDeclaredPolicies", properties);
-			this.origins = origins;
-		}
-
-		@Override
-		public @Nullable Origin getOrigin(String key) {
-			return this.origins.get(key);
-		}
-
 	}
 
 	private record BeanOrigin(String bean, @Nullable String resource) implements Origin {

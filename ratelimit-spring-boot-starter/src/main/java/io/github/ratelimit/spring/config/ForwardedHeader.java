@@ -7,14 +7,10 @@ package io.github.ratelimit.spring.config;
  */
 public enum ForwardedHeader {
 
-	/**
-	 * {@code X-Forwarded-For}: a list of addresses, that of the client first.
-	 */
+	/** {@code X-Forwarded-For}: a list of addresses, that of the client first. */
 	X_FORWARDED_FOR("X-Forwarded-For"),
 
-	/**
-	 * {@code Forwarded} of RFC 7239, whose {@code for} parameter is used.
-	 */
+	/** {@code Forwarded} of RFC 7239, whose {@code for} parameter is used. */
 	FORWARDED("Forwarded");
 
 	private final String headerName;

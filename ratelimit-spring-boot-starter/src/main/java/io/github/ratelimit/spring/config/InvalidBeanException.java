@@ -4,9 +4,7 @@ import java.io.Serial;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * Thrown at startup if a bean cannot be used.
- */
+/** Thrown at startup if a bean cannot be used. */
 public final class InvalidBeanException extends RuntimeException {
 
 	@Serial

@@ -11,7 +11,6 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-import io.github.ratelimit.spring.policy.PolicyRegistration;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
@@ -33,6 +32,9 @@ final class MapKeys {
 
 	/** An element of a name as it is written: in brackets, or between dots. */
 	private static final Pattern ELEMENT = Pattern.compile("\\[([^]]*)]|[^.\\[]+");
+
+	/** What Spring Boot does not change if it is not in brackets. */
+	private static final Pattern UNCHANGED = Pattern.compile("\\w[\\w-]*");
 
 	/** The names up to a key as variables have them, by their letters. */
 	private final Map<String, List<Key>> variables = new HashMap<>();
@@ -65,6 +67,11 @@ final class MapKeys {
 				keys.forEach((key) -> requireSame(key, keys.get(0)));
 			}
 		});
+	}
+
+	/** Returns the name of an element of a map, in brackets if it would be changed. */
+	static String element(String map, String key) {
+		return map + (UNCHANGED.matcher(key).matches() ? "." + key : "[" + key + "]");
 	}
 
 	private void read(String property, boolean variable, @Nullable Origin origin) {
@@ -113,7 +120,7 @@ final class MapKeys {
 	private static void requireUnchanged(String text, String property, @Nullable Origin origin) {
 		String rule = text.equals("[true]") || text.equals("[false]")
 				? "YAML reads words such as NO, off, Yes and on as false or true: write such a name in quotes, as in \"NO\"."
-				: PolicyRegistration.element("", text).startsWith(".") || text.startsWith("[") ? null
+				: UNCHANGED.matcher(text).matches() || text.startsWith("[") ? null
 						: "Spring Boot would leave out all but letters, digits, hyphens and underscores: write the name in brackets and quotes, as in \"[%s]\"."
 							.formatted(text);
 		if (rule != null) {

@@ -28,9 +28,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 
-/**
- * Creates policies from settings. Errors name the property and its value.
- */
+/** Creates policies from settings. Errors name the property and its value. */
 public final class PolicyReader {
 
 	private static final String DEFAULTS = "ratelimit.defaults.";

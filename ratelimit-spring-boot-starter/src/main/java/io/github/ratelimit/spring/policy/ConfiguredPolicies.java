@@ -23,30 +23,19 @@ public record ConfiguredPolicies(Map<String, IdentifiedPolicy> policies, Default
 		policies = Map.copyOf(policies);
 	}
 
-	/**
-	 * Creates policies with the defaults of the library, except for the identifiers.
-	 * @param policies the policies of {@code ratelimit.policies}
-	 * @param defaultIdentifiers the identifiers of policies that name none
-	 */
+	/** Creates policies with the defaults of the library, except for the identifiers. */
 	public ConfiguredPolicies(Map<String, IdentifiedPolicy> policies, List<String> defaultIdentifiers) {
 		this(policies, new Defaults(defaultIdentifiers));
 	}
 
-	/**
-	 * Returns a policy.
-	 * @param name the name of the policy
-	 * @return the policy; empty if there is none of that name
-	 */
+	/** Returns the policy of a name; empty if there is none. */
 	public Optional<IdentifiedPolicy> find(String name) {
 		return Optional.ofNullable(this.policies.get(name));
 	}
 
 	/**
 	 * Returns the names of the policies that handle requests in a given way while the
-	 * store fails.
-	 * @param onStoreFailure how requests are handled; policies in shadow mode allow
-	 * everything
-	 * @return the names, sorted
+	 * store fails, sorted. Policies in shadow mode allow everything.
 	 */
 	public List<String> names(OnStoreFailure onStoreFailure) {
 		return this.policies.entrySet()
@@ -74,10 +63,7 @@ public record ConfiguredPolicies(Map<String, IdentifiedPolicy> policies, Default
 			identifiers = List.copyOf(identifiers);
 		}
 
-		/**
-		 * Creates the defaults of the library, except for the identifiers.
-		 * @param identifiers at least one identifier as in configuration
-		 */
+		/** Creates the defaults of the library, except for the identifiers. */
 		public Defaults(List<String> identifiers) {
 			this(identifiers, new SlidingWindow(), false, Enforcement.DEFAULT);
 		}

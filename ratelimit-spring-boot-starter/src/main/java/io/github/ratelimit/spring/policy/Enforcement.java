@@ -28,28 +28,18 @@ public record Enforcement(Mode mode, OnStoreFailure onStoreFailure, @Nullable Re
 	 */
 	public static final Enforcement DEFAULT = new Enforcement(Mode.ENFORCE, OnStoreFailure.LOCAL, null);
 
-	/**
-	 * Returns whether a response counts.
-	 * @param status the status code of the response
-	 * @return whether its cost remains used
-	 */
+	/** Returns whether the cost of a response with a status code remains used. */
 	public boolean counts(int status) {
 		return this.countWhen == null || this.countWhen.matches(status);
 	}
 
-	/**
-	 * Creates an enforcement that counts requests without any identifier by address.
-	 * @param mode whether requests are denied
-	 * @param onStoreFailure what happens to requests while the store fails
-	 * @param countWhen which responses count; {@code null} for all
-	 */
+	/** Creates an enforcement that counts requests without any identifier by address. */
 	public Enforcement(Mode mode, OnStoreFailure onStoreFailure, @Nullable ResponseCondition countWhen) {
 		this(mode, onStoreFailure, countWhen, MissingIdentifier.ADDRESS);
 	}
 
 	/**
-	 * Returns whether requests that lack an identifier are denied.
-	 * @return whether they are; false in shadow mode
+	 * Returns whether requests that lack an identifier are denied: not in shadow mode.
 	 */
 	public boolean deniesMissing() {
 		return this.mode == Mode.ENFORCE && this.missing == MissingIdentifier.DENY;

@@ -85,10 +85,8 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 	}
 
 	/**
-	 * Returns how many limits a request may have in this policy: those of each identifier
-	 * are counted separately, and so is the limit of concurrent calls.
-	 * @return the largest number over all plans, at most
-	 * {@link RateLimitRequest#MAX_STATUSES}
+	 * Returns how many limits a request may have in this policy, whatever its plan: those
+	 * of each identifier are counted separately, and so is the limit of concurrent calls.
 	 */
 	public int mostLimits() {
 		int[] most = { 0 };
@@ -152,9 +150,7 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 
 	/**
 	 * Returns the same policy with other identifiers.
-	 * @param identifiers at least one identifier as in configuration
-	 * @return a new policy
-	 * @throws IllegalArgumentException if there is no identifier or a duplicate one
+	 * @throws IllegalArgumentException as the constructor
 	 */
 	public IdentifiedPolicy withIdentifiers(List<String> identifiers) {
 		return new IdentifiedPolicy(this.policy, identifiers, this.enforcement, this.plans, this.concurrent);
@@ -162,10 +158,7 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 
 	/**
 	 * Returns the same policy with other plans.
-	 * @param plans replacements of the policy for the users of a plan, by the name of the
-	 * plan; may be empty
-	 * @return a new policy
-	 * @throws IllegalArgumentException if the policy of a plan has another name
+	 * @throws IllegalArgumentException as the constructor
 	 */
 	public IdentifiedPolicy withPlans(Map<String, Plan> plans) {
 		return new IdentifiedPolicy(this.policy, this.identifiers, this.enforcement, plans, this.concurrent);
@@ -174,22 +167,17 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 	/**
 	 * Returns the same policy with another limit of how many of its requests run at the
 	 * same time.
-	 * @param concurrent a policy that
-	 * {@linkplain io.github.ratelimit.Algorithm#countsCalls() counts calls}, with a name
-	 * of its own; {@code null} for no such limit
-	 * @return a new policy
-	 * @throws IllegalArgumentException if the other policy does not count calls, or has
-	 * the same name
+	 * @param concurrent a policy as in the constructor; {@code null} for no such limit
+	 * @throws IllegalArgumentException as the constructor
 	 */
 	public IdentifiedPolicy withConcurrent(@Nullable Policy concurrent) {
 		return new IdentifiedPolicy(this.policy, this.identifiers, this.enforcement, this.plans, concurrent);
 	}
 
 	/**
-	 * Returns the policy for the users of a plan.
+	 * Returns the policy of a plan.
 	 * @param plan name of the plan; {@code null} for none
-	 * @return the policy of the plan; this policy if it has no such plan; empty if the
-	 * plan is unlimited
+	 * @return the policy; this policy if it has no such plan; empty if it is unlimited
 	 */
 	public Optional<IdentifiedPolicy> forPlan(@Nullable String plan) {
 		Plan instead = (plan != null) ? this.plans.get(plan) : null;
@@ -203,9 +191,8 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 
 	/**
 	 * Returns the policy that limits how many requests run at the same time, enforced
-	 * like this one.
-	 * @return a policy that counts all responses; this policy if it has no other limits;
-	 * empty if there is none
+	 * like this one, but for all responses: this policy if it has no other limits; empty
+	 * if there is none.
 	 */
 	public Optional<IdentifiedPolicy> calls() {
 		if (this.concurrent == null) {
@@ -216,10 +203,7 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 					this.enforcement.onStoreFailure(), null, this.enforcement.missing())));
 	}
 
-	/**
-	 * Returns every policy that may be enforced.
-	 * @return the policy, those of its plans, and that of its concurrent calls
-	 */
+	/** Returns the policy, those of its plans, and that of its concurrent calls. */
 	public List<Policy> policies() {
 		List<Policy> policies = new ArrayList<>();
 		each(this.policy, this.plans, (each, where) -> policies.add(each));
@@ -231,7 +215,6 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 
 	/**
 	 * Rejects a cost that is never allowed.
-	 * @param cost the cost of each request
 	 * @throws IllegalArgumentException if the cost is negative, or more than a quota of
 	 * the policy or of a plan
 	 */

@@ -9,9 +9,7 @@ package io.github.ratelimit.spring.policy;
  */
 public sealed interface MissingIdentifier {
 
-	/**
-	 * Counts them by address; the default.
-	 */
+	/** Counts them by address; the default. */
 	MissingIdentifier ADDRESS = new Fallback("ip");
 
 	/**
@@ -20,15 +18,11 @@ public sealed interface MissingIdentifier {
 	 */
 	MissingIdentifier SKIP = new Skip();
 
-	/**
-	 * Denies them if any identifier is missing, and does not count them.
-	 */
+	/** Denies them if any identifier is missing, and does not count them. */
 	MissingIdentifier DENY = new Deny();
 
 	/**
-	 * Parses the text form.
-	 * @param text {@code skip}, {@code deny}, or an identifier as in configuration
-	 * @return the parsed value
+	 * Parses {@code skip}, {@code deny}, or an identifier as in configuration.
 	 * @throws IllegalArgumentException if the text is empty
 	 */
 	static MissingIdentifier parse(String text) {
@@ -66,9 +60,7 @@ public sealed interface MissingIdentifier {
 
 	}
 
-	/**
-	 * See {@link MissingIdentifier#SKIP}.
-	 */
+	/** See {@link MissingIdentifier#SKIP}. */
 	record Skip() implements MissingIdentifier {
 
 		/** Returns the text form. */
@@ -79,9 +71,7 @@ public sealed interface MissingIdentifier {
 
 	}
 
-	/**
-	 * See {@link MissingIdentifier#DENY}.
-	 */
+	/** See {@link MissingIdentifier#DENY}. */
 	record Deny() implements MissingIdentifier {
 
 		/** Returns the text form. */

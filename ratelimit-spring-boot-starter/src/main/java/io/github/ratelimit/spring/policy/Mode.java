@@ -7,9 +7,7 @@ package io.github.ratelimit.spring.policy;
  */
 public enum Mode {
 
-	/**
-	 * Requests beyond the limits are denied.
-	 */
+	/** Requests beyond the limits are denied. */
 	ENFORCE,
 
 	/**

@@ -15,9 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Plan(@Nullable Policy policy) {
 
-	/**
-	 * The policy is not enforced for the users of this plan.
-	 */
+	/** The policy is not enforced for the users of this plan. */
 	public static final Plan UNLIMITED = new Plan(null);
 
 	@Override

@@ -1,13 +1,13 @@
 package io.github.ratelimit.spring.policy;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Predicate;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
@@ -15,7 +15,6 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.Penalty;
 import io.github.ratelimit.outage.OnStoreFailure;
 import jakarta.servlet.http.HttpServletRequest;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A policy that is declared in code. Each method sets the property of the same name below
@@ -32,47 +31,30 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PolicyRegistration {
 
-	/** What Spring Boot does not change if it is not in brackets. */
-	private static final Pattern UNCHANGED = Pattern.compile("\\w[\\w-]*");
+	private final Map<String, Object> options = new LinkedHashMap<>();
 
-	private final String id;
+	private final List<Map<String, Object>> routes = new ArrayList<>();
 
-	private final Map<String, Object> properties = new LinkedHashMap<>();
+	private final Map<String, Map<String, Object>> plans = new LinkedHashMap<>();
 
-	private final Map<String, Object> objects = new LinkedHashMap<>();
-
-	private int routes;
-
-	/**
-	 * Creates a policy without properties.
-	 * @param id names the policy among all that are declared
-	 */
-	public PolicyRegistration(String id) {
-		this.id = id;
-	}
-
-	/** Returns the properties, by their names below that of the policy. */
-	public Map<String, Object> properties() {
-		return Collections.unmodifiableMap(this.properties);
+	/** Creates a policy without options. */
+	public PolicyRegistration() {
 	}
 
 	/**
-	 * Returns the algorithm and the conditions that are no values of properties, by the
-	 * names that the properties have instead.
+	 * Returns the options that are set, by their names in configuration. An algorithm and
+	 * a condition are objects; routes, plans and the penalty have options of their own.
 	 */
-	public Map<String, Object> objects() {
-		return Collections.unmodifiableMap(this.objects);
+	public Map<String, Object> options() {
+		return Collections.unmodifiableMap(this.options);
 	}
 
-	/**
-	 * Sets the limits, which are all enforced together.
-	 * @param limits at least one limit, such as {@code 10/s} or {@code 100/15m}
-	 */
+	/** Sets the limits, such as {@code 10/s} and {@code 100/15m}. */
 	public PolicyRegistration limits(String... limits) {
 		return set("limits", List.of(limits));
 	}
 
-	/** Sets the limits, which are all enforced together. */
+	/** Sets the limits. */
 	public PolicyRegistration limits(Limit... limits) {
 		return set("limits", Stream.of(limits).map(Limit::toString).toList());
 	}
@@ -80,7 +62,6 @@ public final class PolicyRegistration {
 	/**
 	 * Sets how many requests of an identifier may run at the same time, over all
 	 * instances. The policy then needs no limits.
-	 * @param most the largest number of requests
 	 */
 	public PolicyRegistration concurrent(long most) {
 		return set("concurrent", most);
@@ -98,64 +79,44 @@ public final class PolicyRegistration {
 
 	/** Sets how identifiers are blocked that are denied too often. */
 	public PolicyRegistration penalty(Penalty penalty) {
-		remove("penalty");
-		put("penalty.after", penalty.after());
-		put("penalty.within", penalty.within());
-		put("penalty.block", penalty.block());
+		Map<String, Object> options = new LinkedHashMap<>(
+				Map.of("after", penalty.after(), "within", penalty.within(), "block", penalty.block()));
 		if (!penalty.upTo().equals(penalty.block())) {
 			// As long as the block is the default, also if that is replaced.
-			put("penalty.up-to", penalty.upTo());
+			options.put("up-to", penalty.upTo());
 		}
-		return penalty.shadow() ? put("penalty.mode", Mode.SHADOW) : this;
+		if (penalty.shadow()) {
+			options.put("mode", Mode.SHADOW);
+		}
+		return set("penalty", options);
 	}
 
-	/**
-	 * Sets the algorithm, with its options.
-	 * @param algorithm one of the library, such as {@code new TokenBucket(100L)}, or one
-	 * of the application
-	 */
+	/** Sets the algorithm with its options: one of the library, or an own one. */
 	public PolicyRegistration algorithm(Algorithm algorithm) {
-		return set("algorithm", "%s of %s".formatted(algorithm.name(), this.id), algorithm);
+		return set("algorithm", algorithm);
 	}
 
-	/**
-	 * Sets the identifiers, each with its own count.
-	 * @param identifiers identifiers as in configuration, such as {@code ip} or
-	 * {@code header:X-User}
-	 */
+	/** Sets the identifiers, such as {@code ip} and {@code header:X-User}. */
 	public PolicyRegistration identifiers(String... identifiers) {
 		return set("identifiers", List.of(identifiers));
 	}
 
-	/**
-	 * Sets what happens to requests that lack an identifier.
-	 * @param missing {@link MissingIdentifier#SKIP}, {@link MissingIdentifier#DENY}, or
-	 * an identifier to count them by
-	 */
+	/** Sets what happens to requests that lack an identifier. */
 	public PolicyRegistration missingIdentifier(MissingIdentifier missing) {
 		return set("missing-identifier", missing.toString());
 	}
 
-	/**
-	 * Sets the paths to limit.
-	 * @param patterns path patterns, such as {@code /api/**} or {@code GET /user/**}
-	 */
+	/** Sets the paths to limit, such as {@code /api/**} or {@code GET /user/**}. */
 	public PolicyRegistration paths(String... patterns) {
 		return set("paths", List.of(patterns));
 	}
 
-	/**
-	 * Sets the paths to exclude from those of the policy.
-	 * @param patterns path patterns, such as {@code GET /api/logo.png}
-	 */
+	/** Sets the paths to exclude, such as {@code GET /api/logo.png}. */
 	public PolicyRegistration exclude(String... patterns) {
 		return set("exclude", List.of(patterns));
 	}
 
-	/**
-	 * Sets the cost of a request on one of the {@linkplain #paths paths}.
-	 * @param cost the cost, 0 or more
-	 */
+	/** Sets the cost of a request on one of the {@linkplain #paths paths}, 0 or more. */
 	public PolicyRegistration cost(long cost) {
 		return set("cost", cost);
 	}
@@ -166,19 +127,11 @@ public final class PolicyRegistration {
 	 * @param patterns at least one path pattern, such as {@code POST /user/**}
 	 */
 	public PolicyRegistration route(long cost, String... patterns) {
-		String route = "routes[" + this.routes++ + "]";
-		put(route + ".cost", cost);
-		if (patterns.length > 0) {
-			// One value: Spring Boot refuses paths[0] of a route that is replaced.
-			this.properties.put(route + ".paths", List.of(patterns));
-		}
-		return this;
+		this.routes.add(Map.of("cost", cost, "paths", List.of(patterns)));
+		return set("routes", this.routes);
 	}
 
-	/**
-	 * Sets the condition under which the policy applies to a request.
-	 * @param expression an expression over {@code #request} and {@code #query}
-	 */
+	/** Sets the condition under which the policy applies to a request. */
 	public PolicyRegistration when(String expression) {
 		return set("when", expression);
 	}
@@ -191,40 +144,28 @@ public final class PolicyRegistration {
 	 * not be read
 	 */
 	public PolicyRegistration when(Predicate<HttpServletRequest> condition) {
-		return set("when", "@%s.when".formatted(this.id), condition);
+		return set("when", condition);
 	}
 
-	/**
-	 * Sets the condition under which the policy does not apply to a request.
-	 * @param expression an expression over {@code #request} and {@code #query}
-	 */
+	/** Sets the condition under which the policy does not apply to a request. */
 	public PolicyRegistration unless(String expression) {
 		return set("unless", expression);
 	}
 
 	/**
-	 * Sets the condition under which the policy does not apply to a request. The rules
-	 * are those of {@link #when(Predicate)}.
-	 * @param condition returns whether the policy does not apply
+	 * Sets the condition under which the policy does not apply to a request, as
+	 * {@link #when(Predicate)} does.
 	 */
 	public PolicyRegistration unless(Predicate<HttpServletRequest> condition) {
-		return set("unless", "@%s.unless".formatted(this.id), condition);
+		return set("unless", condition);
 	}
 
-	/**
-	 * Sets the unit of the quotas.
-	 * @param unit the unit, such as {@code bytes} or {@code tokens}
-	 */
+	/** Sets the unit of the quotas, such as {@code bytes} or {@code tokens}. */
 	public PolicyRegistration unit(String unit) {
 		return set("unit", unit);
 	}
 
-	/**
-	 * Sets the metadata that a log keeps with each request. The policy must have the
-	 * algorithm {@code sliding-log}.
-	 * @param expression an expression over {@code #request}, {@code #query} and
-	 * {@code #principal}
-	 */
+	/** Sets the expression whose text a {@code sliding-log} keeps with each request. */
 	public PolicyRegistration metadata(String expression) {
 		return set("metadata", expression);
 	}
@@ -244,10 +185,7 @@ public final class PolicyRegistration {
 		return set("on-store-failure", onStoreFailure);
 	}
 
-	/**
-	 * Sets which responses count.
-	 * @param condition the condition, such as {@code status in [401, 403]}
-	 */
+	/** Sets which responses count, such as {@code status in [401, 403]}. */
 	public PolicyRegistration countWhen(String condition) {
 		return set("count-when", condition);
 	}
@@ -259,7 +197,7 @@ public final class PolicyRegistration {
 	 * @throws IllegalArgumentException if the name is invalid
 	 */
 	public PolicyRegistration plan(String name, String... limits) {
-		return addPlan(name, List.of(limits), null, false);
+		return addPlan(name, Map.of("limits", List.of(limits), "unlimited", false));
 	}
 
 	/**
@@ -271,7 +209,7 @@ public final class PolicyRegistration {
 	 * @throws IllegalArgumentException if the name is invalid
 	 */
 	public PolicyRegistration plan(String name, long burst, String... limits) {
-		return addPlan(name, List.of(limits), burst, false);
+		return addPlan(name, Map.of("limits", List.of(limits), "burst", burst, "unlimited", false));
 	}
 
 	/**
@@ -280,60 +218,21 @@ public final class PolicyRegistration {
 	 * @throws IllegalArgumentException if the name is invalid
 	 */
 	public PolicyRegistration unlimitedPlan(String name) {
-		return addPlan(name, List.of(), null, true);
+		return addPlan(name, Map.of("unlimited", true));
 	}
 
-	private PolicyRegistration set(String option, Object value) {
-		Objects.requireNonNull(value, option);
-		remove(option);
-		return put(option, value);
-	}
-
-	/** Sets an option to the name of an object. */
-	private PolicyRegistration set(String option, String name, Object value) {
-		this.objects.put(name, Objects.requireNonNull(value, option));
-		return set(option, name);
-	}
-
-	private void remove(String option) {
-		this.properties.keySet()
-			.removeIf((name) -> name.equals(option) || name.startsWith(option + "[") || name.startsWith(option + "."));
-	}
-
-	private PolicyRegistration put(String name, Object value) {
-		if (value instanceof List<?> list) {
-			for (int i = 0; i < list.size(); i++) {
-				this.properties.put(name + "[" + i + "]", list.get(i));
-			}
-		}
-		else {
-			this.properties.put(name, value);
-		}
-		return this;
-	}
-
-	private PolicyRegistration addPlan(String name, List<String> limits, @Nullable Long burst, boolean unlimited) {
+	private PolicyRegistration addPlan(String name, Map<String, Object> options) {
 		if (name.isBlank() || name.indexOf('[') >= 0 || name.indexOf(']') >= 0) {
 			throw new IllegalArgumentException(
 					"Invalid name of a plan (%s): must not be blank, and have no brackets.".formatted(name));
 		}
-		String plan = element("plans", name);
-		remove(plan);
-		put(plan + ".limits", limits);
-		if (burst != null) {
-			put(plan + ".burst", burst);
-		}
-		return put(plan + ".unlimited", unlimited);
+		this.plans.put(name, options);
+		return set("plans", this.plans);
 	}
 
-	/**
-	 * Returns the name of an element of a map of properties.
-	 * @param map the name of the map
-	 * @param key the key, without brackets, which stays as it is
-	 * @return the name, with the key in brackets if it would be changed otherwise
-	 */
-	public static String element(String map, String key) {
-		return map + (UNCHANGED.matcher(key).matches() ? "." + key : "[" + key + "]");
+	private PolicyRegistration set(String option, Object value) {
+		this.options.put(option, Objects.requireNonNull(value, option));
+		return this;
 	}
 
 }

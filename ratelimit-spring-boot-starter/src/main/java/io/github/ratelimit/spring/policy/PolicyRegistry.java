@@ -10,10 +10,8 @@ package io.github.ratelimit.spring.policy;
 public interface PolicyRegistry {
 
 	/**
-	 * Adds a policy.
-	 * @param name the name of the policy, as below {@code ratelimit.policies}: 1 to 128
-	 * printable ASCII characters other than slashes and brackets
-	 * @return the policy, to be given limits
+	 * Adds a policy, to be given limits.
+	 * @param name 1 to 128 printable ASCII characters other than slashes and brackets
 	 * @throws IllegalArgumentException if the name is invalid, or a bean has already
 	 * declared a policy of that name
 	 */

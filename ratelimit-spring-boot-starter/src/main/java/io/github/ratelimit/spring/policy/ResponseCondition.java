@@ -22,18 +22,13 @@ public record ResponseCondition(List<Range> statuses) {
 
 	private static final int CLASS = 100;
 
-	/**
-	 * Creates a condition.
-	 */
+	/** Creates a condition. */
 	public ResponseCondition {
 		statuses = List.copyOf(statuses);
 	}
 
 	/**
-	 * Parses a condition.
-	 * @param text the condition, such as {@code status in [401, 403]} or
-	 * {@code status in [4xx, 500]}
-	 * @return the condition
+	 * Parses a condition, such as {@code status in [401, 4xx]}.
 	 * @throws IllegalArgumentException if the text is not a condition
 	 */
 	public static ResponseCondition parse(String text) {
@@ -64,34 +59,21 @@ public record ResponseCondition(List<Range> statuses) {
 					.formatted(text));
 	}
 
-	/**
-	 * Returns whether a response counts.
-	 * @param status the status code of the response
-	 * @return whether it is one of the statuses
-	 */
+	/** Returns whether a response with a status code counts. */
 	public boolean matches(int status) {
 		return this.statuses.stream().anyMatch((range) -> range.first() <= status && status <= range.last());
 	}
 
-	/**
-	 * Returns the text form, which {@link #parse(String)} accepts.
-	 */
+	/** Returns the text form, which {@link #parse(String)} accepts. */
 	@Override
 	public String toString() {
 		return this.statuses.stream().map(Range::toString).collect(Collectors.joining(", ", "status in [", "]"));
 	}
 
-	/**
-	 * A range of status codes.
-	 *
-	 * @param first the first code
-	 * @param last the last code
-	 */
+	/** A range of status codes, with both ends. */
 	public record Range(int first, int last) {
 
-		/**
-		 * Returns the text form, such as {@code 401} or {@code 4xx}.
-		 */
+		/** Returns the text form, such as {@code 401} or {@code 4xx}. */
 		@Override
 		public String toString() {
 			if (this.first == this.last) {

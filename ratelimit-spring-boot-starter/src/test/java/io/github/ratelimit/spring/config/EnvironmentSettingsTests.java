@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 
 import io.github.ratelimit.spring.StarterRunners;
@@ -117,6 +118,32 @@ class EnvironmentSettingsTests {
 				(policies) -> assertThat(policies.find("my-api").orElseThrow().policy().limits()).hasToString("[7/s]"));
 	}
 
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '`',
+			textBlock = """
+					PLANS[pro_plus].limits=3/m;PLANS[pro-plus].limits=9/m;PLANS[Pro-Plus].limits=7/m | Pro-Plus=[7/m], pro-plus=[9/m], pro_plus=[3/m]
+					PLANS[free tier].limits=4/m;PLANS[größe].limits=5/m;PLANS.NO.limits=6/m | NO=[6/m], free tier=[4/m], größe=[5/m]
+					PLANS.false.limits=2/m;PLANS.47.unlimited=true;PLANS.Team_A.limits=8/m | 47=unlimited, Team_A=[8/m], false=[2/m]
+					PLANS.pro-plus.limits=3/m;RATELIMIT_POLICIES_API_PLANS_PROPLUS_LIMITS=8/m | pro-plus=[8/m]
+					PLANS.Team_A.limits=4/m;RATELIMIT_POLICIES_API_PLANS_TEAMA_LIMITS=9/m | Team_A=[9/m]
+					""")
+	void namesOfPlansAreThoseOfTheFile(String limits, String plans) {
+		String settings = limits.replaceAll("PLANS(?=[.\\[])", "ratelimit.policies.api.plans");
+		check("ratelimit.plan='a';" + settings,
+				(policies) -> assertThat(new TreeMap<>(policies.find("api").orElseThrow().plans()))
+					.hasToString("{" + plans + "}"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = {
+			"RATELIMIT_POLICIES_API_PLANS_PROPLUS_LIMITS=8/m;RATELIMIT_POLICIES_API_PLANS_PRO-PLUS_COUNTDENIED=true",
+			"rateLimit.plan='a';rate-limit.policies.a.plans.pro_plus.limits=3/m;rate-limit.policies.a.plans.pro-plus.limits=9/m" })
+	void twoSpellingsOfOnePlanAreRefused(String settings) {
+		assertThatException().isThrownBy(() -> start(settings))
+			.havingRootCause()
+			.isInstanceOf(HiddenValueException.class);
+	}
+
 	/** Spring Boot replaces a list as a whole. */
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
@@ -169,6 +196,16 @@ class EnvironmentSettingsTests {
 			.doesNotContain("topsecret");
 	}
 
+	/** Of a service that is named {@code ratelimit-redis}. */
+	@Test
+	void failureNamesPortThatKubernetesSets(CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(
+				"RATELIMIT_REDIS_PORT=tcp://10.0.0.1:6379;RATELIMIT_REDIS_SERVICE_HOST=10.0.0.1;RATELIMIT_REDIS_PORT_6379_TCP_PROTO=tcp"));
+		assertThat(output).contains(
+				"Invalid value 'tcp://10.0.0.1:6379' for configuration property 'ratelimit.redis.port': must be a whole number",
+				"Origin: System Environment Property \"RATELIMIT_REDIS_PORT\"");
+	}
+
 	@Test
 	void defaultsAndEscapesAndOverriddenPlaceholdersMayRemain() {
 		check("RATELIMIT_POLICIES_API_LIMITS=${NOT_SET:${NOR_THIS:7/s}};RATELIMIT_ALLOW_0=header:X-Api-Key:${NOT_SET:a};RATELIMIT_KEYPREFIX=${KEY};KEY=a;ratelimit.key-prefix=${NOT_SET};ratelimit.allow[0]=${NOT_SET};ratelimit.allow[1]=${NOT_SET};ratelimit.identifier-secret=\\${LITERAL} and ${ open;ratelimit.identifiers.tenant=${NOT_SET:#request.method}",
@@ -199,7 +236,7 @@ class EnvironmentSettingsTests {
 				arguments.add(setting);
 			}
 			else {
-				(parts[0].matches("[A-Z_0-9]+") ? variables : file).put(parts[0], parts[1]);
+				(parts[0].matches("[A-Z_0-9-]+") ? variables : file).put(parts[0], parts[1]);
 			}
 		}
 		if (!file.containsKey("ratelimit.policies.api.limits[0]")) {

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
@@ -26,11 +27,12 @@ import io.github.ratelimit.spring.algorithm.DailyAllowance;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -48,8 +50,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(OutputCaptureExtension.class)
 class NamedAlgorithmsTests {
 
-	private static final String NESTED = NamedAlgorithmsTests.class.getName() + "$";
-
 	private static final String BUILT_IN = Algorithms.all()
 		.stream()
 		.map(Algorithm::name)
@@ -65,32 +65,25 @@ class NamedAlgorithmsTests {
 		.withBean("dailyAllowance", Algorithm.class, () -> new DailyAllowance(6))
 		.withBean("fineWindow", Algorithm.class, () -> new SlidingWindow(Duration.ofSeconds(1)));
 
-	@Test
-	void beanIsFoundByItsName() {
-		assertAlgorithm("dailyAllowance", new DailyAllowance(6));
-		assertAlgorithm("fineWindow", new SlidingWindow(Duration.ofSeconds(1)));
-	}
-
-	@Test
-	void classIsFoundByItsName() {
-		assertAlgorithm(DailyAllowance.class.getName(), new DailyAllowance());
-		assertAlgorithm(NESTED + "Hidden", new Hidden(3));
-	}
-
-	@Test
-	void algorithmOfTheLibraryWins() {
-		assertAlgorithm("token-bucket", new TokenBucket());
-		assertAlgorithm("gcra", new LeakyBucket());
-	}
-
 	/** Where algorithms need no scripts. */
 	private WebApplicationContextRunner inMemory() {
 		return this.runner.withBean(RateLimiter.class, () -> new MemoryRateLimiter(InstantSource.system()));
 	}
 
-	private void assertAlgorithm(String name, Algorithm algorithm) {
+	@ParameterizedTest
+	@MethodSource("named")
+	void algorithmIsFoundByItsName(String name, Algorithm algorithm) {
 		this.properties.put("ratelimit.policies.api.algorithm", name);
 		inMemory().run((context) -> assertThat(algorithm(context)).isEqualTo(algorithm));
+	}
+
+	static Stream<Arguments> named() {
+		return Stream.of(Arguments.of("dailyAllowance", new DailyAllowance(6)),
+				Arguments.of("fineWindow", new SlidingWindow(Duration.ofSeconds(1))),
+				Arguments.of(DailyAllowance.class.getName(), new DailyAllowance()),
+				Arguments.of(NamedAlgorithmsTests.class.getName() + "$Hidden", new Hidden(3)),
+				Arguments.of("token-bucket", new TokenBucket()),
+				Arguments.of("gcra", new LeakyBucket()));
 	}
 
 	@Test
@@ -103,100 +96,52 @@ class NamedAlgorithmsTests {
 							.formatted(BUILT_IN)));
 	}
 
-	@Nested
-	class Refused {
-
-		@ParameterizedTest
-		@CsvSource({ "daily-allowance, ''", "com.example.Daily, ' There is no such class either.'" })
-		void unknownName(String name, String more) {
-			assertRefused(name, "must be one of %s, or of the Algorithm beans dailyAllowance, fineWindow.%s"
-				.formatted(BUILT_IN, more));
-		}
-
-		@Test
-		void beanOfAnotherType() {
-			assertRefused("rateLimitRedisConnections",
-					"the bean of that name is not an Algorithm, but of type io.github.ratelimit.redis.RedisConnections.");
-		}
-
-		@ParameterizedTest
-		@CsvSource(delimiter = '|',
-				textBlock = """
-						java.lang.String              | the class does not implement Algorithm.
-						io.github.ratelimit.Algorithm | the class must have a constructor without parameters that can be called (
-						""")
-		void classThatIsNoAlgorithm(String name, String rule) {
-			assertRefused(name, rule);
-		}
-
-		@ParameterizedTest
-		@CsvSource(delimiter = '|',
-				textBlock = """
-						WithoutDefault | the class must have a constructor without parameters that can be called (
-						Failing        | that can be called (out of order); or use a bean.
-						Scriptless     | Invalid algorithm (%s): there is no script scriptless.lua beside it.
-						Disguised      | its name (sliding-window) and code (di) must differ from those of io.github.ratelimit.algorithm.SlidingWindow.
-						SameCode       | its name (same-code) and code (fw) must differ from those of io.github.ratelimit.algorithm.FixedWindow.
-						OddCode        | its code (a-b) must be lower-case letters and digits.
-						""")
-		void classThatCannotBeUsed(String name, String rule) {
-			assertRefused(NESTED + name, rule.formatted(NESTED + name));
-		}
-
-		private void assertRefused(String name, String rule) {
-			NamedAlgorithmsTests.this.assertRefused("algorithm", name, rule,
-					"ratelimit.policies.api.algorithm=" + name);
-		}
-
-		@ParameterizedTest
-		@CsvSource({ "dailyAllowance, precision=1s, precision, sliding-window",
-				"fineWindow, precision=2s, precision, sliding-window", "fineWindow, burst=2, burst, token-bucket" })
-		void optionOfTheLibrary(String name, String option, String property, String owner) {
-			NamedAlgorithmsTests.this.assertRefused(property, null,
-					"Is an option of %s, but the algorithm of this policy is %s: change the algorithm, or remove the option."
-						.formatted(owner, name),
-					"ratelimit.policies.api.algorithm=" + name, "ratelimit.policies.api." + option);
-		}
-
-		@Test
-		void limitsThatItDoesNotSupport() {
-			NamedAlgorithmsTests.this.assertRefused("limits", null,
-					"Invalid limits [10/m]: daily-allowance has one limit, such as 100/d.",
-					"ratelimit.policies.api.algorithm=dailyAllowance", "ratelimit.policies.api.limits=10/m");
-		}
-
-		@Test
-		void algorithmWithoutScripting() {
-			NamedAlgorithmsTests.this.assertRefused("algorithm", "dailyAllowance",
-					"Invalid algorithm (daily-allowance): must be one of fixed-window, first-request-window, sliding-window, sliding-window-counter where scripts are not used.",
-					"ratelimit.policies.api.algorithm=dailyAllowance", "ratelimit.redis.scripting=false");
-		}
-
-		@ParameterizedTest
-		@ValueSource(strings = { "sliding-window", "slidingWindow", "gcra" })
-		void beanWithTheNameOfAnAlgorithmOfTheLibrary(String name) {
-			NamedAlgorithmsTests.this.runner.withBean(name, Algorithm.class, DailyAllowance::new).run((context) -> {
-				InvalidBeanException failure = StartFailure.cause(context, InvalidBeanException.class);
-				assertThat(failure).hasMessageStartingWith(
-						"Invalid bean '%s' of type Algorithm: the library has an algorithm of that name ("
-							.formatted(name));
-				assertThat(failure.getAction()).isEqualTo("Give the bean '%s' another name.".formatted(name));
-			});
-		}
-
-	}
-
-	private void assertRefused(String property, @Nullable String value, String rule, String... properties) {
-		for (String each : properties) {
-			this.properties.put(each.substring(0, each.indexOf('=')), each.substring(each.indexOf('=') + 1));
+	/** Names of classes of this test begin with a dollar sign. */
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					daily-allowance | | algorithm | must be one of ALL, or of the Algorithm beans dailyAllowance, fineWindow.
+					com.example.Daily | | algorithm | must be one of ALL, or of the Algorithm beans dailyAllowance, fineWindow. There is no such class either.
+					rateLimitRedisConnections | | algorithm | the bean of that name is not an Algorithm, but of type io.github.ratelimit.redis.RedisConnections.
+					java.lang.String | | algorithm | the class does not implement Algorithm.
+					io.github.ratelimit.Algorithm | | algorithm | the class must have a constructor without parameters that can be called (
+					$WithoutDefault | | algorithm | the class must have a constructor without parameters that can be called (
+					$Failing | | algorithm | that can be called (out of order); or use a bean.
+					$Scriptless | | algorithm | $Scriptless): there is no script scriptless.lua beside it.
+					$Disguised | | algorithm | its name (sliding-window) and code (di) must differ from those of io.github.ratelimit.algorithm.SlidingWindow.
+					$SameCode | | algorithm | its name (same-code) and code (fw) must differ from those of io.github.ratelimit.algorithm.FixedWindow.
+					$OddCode | | algorithm | its code (a-b) must be lower-case letters and digits.
+					dailyAllowance | redis.scripting=false | algorithm | Invalid algorithm (daily-allowance): must be one of fixed-window, first-request-window, sliding-window, sliding-window-counter where scripts are not used.
+					dailyAllowance | policies.api.precision=1s | precision | Is an option of sliding-window, but the algorithm of this policy is dailyAllowance: change the algorithm, or remove the option.
+					fineWindow | policies.api.precision=2s | precision | Is an option of sliding-window, but the algorithm of this policy is fineWindow: change the algorithm, or remove the option.
+					fineWindow | policies.api.burst=2 | burst | Is an option of token-bucket, but the algorithm of this policy is fineWindow: change the algorithm, or remove the option.
+					dailyAllowance | policies.api.limits=10/m | limits | Invalid limits [10/m]: daily-allowance has one limit, such as 100/d.
+					""")
+	void algorithmThatCannotBeUsedStopsTheStart(String name, @Nullable String option, String property, String rule) {
+		String algorithm = name.startsWith("$") ? NamedAlgorithmsTests.class.getName() + name : name;
+		this.properties.put("ratelimit.policies.api.algorithm", algorithm);
+		if (option != null) {
+			String[] parts = option.split("=");
+			this.properties.put("ratelimit." + parts[0], parts[1]);
 		}
 		this.runner.run((context) -> {
 			InvalidConfigurationPropertyValueException refusal = StartFailure.refusal(context);
 			assertThat(refusal.getName()).isEqualTo("ratelimit.policies.api." + property);
-			assertThat(refusal.getReason()).contains(rule);
-			if (value != null) {
-				assertThat(refusal.getValue()).isEqualTo(value);
+			assertThat(refusal.getReason()).contains(rule.replace("ALL", BUILT_IN));
+			if (property.equals("algorithm")) {
+				assertThat(refusal.getValue()).isEqualTo(algorithm);
 			}
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "sliding-window", "slidingWindow", "gcra" })
+	void beanWithTheNameOfAnAlgorithmOfTheLibraryIsRefused(String name) {
+		this.runner.withBean(name, Algorithm.class, DailyAllowance::new).run((context) -> {
+			InvalidBeanException failure = StartFailure.cause(context, InvalidBeanException.class);
+			assertThat(failure).hasMessageStartingWith(
+					"Invalid bean '%s' of type Algorithm: the library has an algorithm of that name (".formatted(name));
+			assertThat(failure.getAction()).isEqualTo("Give the bean '%s' another name.".formatted(name));
 		});
 	}
 
@@ -229,7 +174,7 @@ class NamedAlgorithmsTests {
 	@Test
 	void tableShowsOptions() {
 		this.properties.put("ratelimit.policies.api.algorithm", "dailyAllowance");
-		this.properties.put("ratelimit.policies.hidden.algorithm", NESTED + "Hidden");
+		this.properties.put("ratelimit.policies.hidden.algorithm", NamedAlgorithmsTests.class.getName() + "$Hidden");
 		this.properties.put("ratelimit.policies.hidden.limits", "1/d");
 		inMemory()
 			.run((context) -> assertThat(context.getBean(PolicyTable.class).text()).contains("daily-allowance [hour=6]")

@@ -65,35 +65,22 @@ class RefreshedPoliciesTests {
 	@Test
 	void changedPropertiesCountForTheNextRequest(CapturedOutput output) {
 		this.runner.run((context) -> {
-			assertThat(limits(context, "api", null)).containsExactly("10/m");
 			this.properties.put("ratelimit.policies.api.limits", "5/s,7/m");
 			this.properties.put("ratelimit.policies.plans.plans.pro.limits", "30/m");
 			assertThat(limits(context, "api", null)).containsExactly("10/m");
 			refresh(context);
 			assertThat(limits(context, "api", null)).containsExactly("5/s", "7/m");
 			assertThat(limits(context, "plans", "pro")).containsExactly("30/m");
-			assertThat(output).contains("The policy 'api' has changed: [limits is [5/s, 7/m], was [10/m]]")
-				.doesNotContain("need a restart");
-			this.properties.put("ratelimit.policies.api.penalty.after", "3");
-			this.properties.put("ratelimit.policies.api.penalty.within", "1m");
-			this.properties.put("ratelimit.policies.api.penalty.block", "2m");
-			refresh(context);
-			this.properties.put("ratelimit.policies.api.algorithm", "fixed-window");
-			this.properties.put("ratelimit.policies.api.lease", "1s");
-			refresh(context);
-			assertThat(output).contains("penalty is PenaltySettings[after=3, ", "lease is PT1S, was null")
-				.doesNotContain("need a restart");
-			this.properties.remove("ratelimit.policies.api.lease");
-			this.properties.put("ratelimit.policies.api.mode", "shadow");
-			refresh(context);
+			assertThat(output).contains("The policy 'api' has changed: [limits is [5/s, 7/m], was [10/m]]");
+			refresh(context, "penalty.after=3;penalty.within=1m;penalty.block=2m");
+			refresh(context, "algorithm=fixed-window;lease=1s");
+			assertThat(output).contains("penalty is PenaltySettings[after=3, ", "lease is PT1S, was null");
+			refresh(context, "lease;mode=shadow");
 			assertThat(limits(context, "api", null)).isEmpty();
-			this.properties.remove("ratelimit.policies.api.mode");
-			this.properties.put("ratelimit.policies.api.limits", "7/m");
-			this.properties.put("ratelimit.policies.api.algorithm", "token-bucket");
-			this.properties.put("ratelimit.policies.api.burst", "77");
-			refresh(context);
+			refresh(context, "mode;limits=7/m;algorithm=token-bucket;burst=77");
 			assertThat(decide(context, "api", null).statuses()).first()
 				.satisfies((status) -> assertThat(status.remaining()).isEqualTo(76));
+			assertThat(output).doesNotContain("need a restart");
 		});
 	}
 
@@ -109,12 +96,7 @@ class RefreshedPoliciesTests {
 		this.properties.put("ratelimit.policies.api.identifiers", identifiers.replace("HEADERS", headers()));
 		this.runner.run((context) -> {
 			IdentifiedPolicy before = current(context, "api");
-			this.properties.put("ratelimit.policies.api.identifiers", "ip");
-			for (String option : options.replace("LIMITS", limits()).split(";")) {
-				String[] parts = option.split("=");
-				this.properties.put("ratelimit.policies.api." + parts[0], parts[1]);
-			}
-			refresh(context);
+			refresh(context, "identifiers=ip;" + options.replace("LIMITS", limits()));
 			assertThat(output).contains("The policies stay as they were")
 				.contains("ratelimit.policies.api." + property)
 				.contains(rule);
@@ -130,8 +112,7 @@ class RefreshedPoliciesTests {
 				.find("api")
 				.orElseThrow()
 				.withIdentifiers(List.of(headers().split(",")));
-			this.properties.put("ratelimit.policies.api.limits", limits());
-			refresh(context);
+			refresh(context, "limits=" + limits());
 			assertThat(current(context, "api").policy().limits()).hasSize(20);
 			assertThat(context.getBean(Decider.class).current(annotated)).isEqualTo(annotated);
 			assertThat(context.getBean(Decider.class).current(annotated)).isEqualTo(annotated);
@@ -152,14 +133,12 @@ class RefreshedPoliciesTests {
 	@Test
 	void changedCallsAtOnceCountForTheNextRequest(CapturedOutput output) {
 		this.runner.run((context) -> {
-			this.properties.put("ratelimit.policies.api.concurrent", "2");
-			refresh(context);
+			refresh(context, "concurrent=2");
 			assertThat(output).contains("[concurrent is 2, was null]").doesNotContain("need a restart");
 			assertThat(decide(context, "api", null).statuses())
 				.extracting((status) -> status.policy().name(), (status) -> status.remaining())
 				.containsExactly(tuple("api", 9L), tuple("api (at once)", 1L));
-			this.properties.put("ratelimit.policies.api.concurrent", "0");
-			refresh(context);
+			refresh(context, "concurrent=0");
 			assertThat(output).contains("ratelimit.policies.api.concurrent").contains("Must be from 1 to 1000.");
 			assertThat(decide(context, "api", null).allowed()).isTrue();
 			assertThat(decide(context, "api", null).allowed()).isFalse();
@@ -182,9 +161,7 @@ class RefreshedPoliciesTests {
 	void invalidPropertyKeepsThePoliciesAndIsReported(String property, String value, String shown, String name,
 			String rule, CapturedOutput output) {
 		this.runner.run((context) -> {
-			this.properties.put("ratelimit.policies.api.limits", "5/s");
-			this.properties.put("ratelimit.policies.api." + property, (value != null) ? value : "");
-			refresh(context);
+			refresh(context, "limits=5/s;%s=%s".formatted(property, (value != null) ? value : ""));
 			assertThat(limits(context, "api", null)).containsExactly("10/m");
 			assertThat(output.toString().lines().filter((line) -> line.contains("ERROR"))).singleElement()
 				.asString()
@@ -198,8 +175,7 @@ class RefreshedPoliciesTests {
 	@Test
 	void analyzerThatThrowsDoesNotFailTheRefresh(CapturedOutput output) {
 		this.runner.run((context) -> {
-			this.properties.put("ratelimit.policies.api.mode", FailingAnalyzer.VALUE);
-			refresh(context);
+			refresh(context, "mode=" + FailingAnalyzer.VALUE);
 			assertThat(limits(context, "api", null)).containsExactly("10/m");
 			assertThat(output).contains("The policies stay as they were: ")
 				.contains("ratelimit.policies.api.mode")
@@ -230,29 +206,12 @@ class RefreshedPoliciesTests {
 	}
 
 	@Test
-	void limitIsRejectedWhenItNeverAllowsCostOfPath(CapturedOutput output) {
-		this.properties.put("ratelimit.policies.api.cost", "3");
-		this.runner.run((context) -> {
-			this.properties.put("ratelimit.policies.api.limits", "2/m");
-			refresh(context);
-			assertThat(limits(context, "api", null)).containsExactly("10/m");
-			assertThat(output).contains("Invalid value '3' for configuration property 'ratelimit.policies.api.cost'")
-				.contains("Invalid cost (3): the limit 2/m would never allow it.");
-		});
-	}
-
-	@Test
 	void whatNeedsARestartStaysAndIsReported(CapturedOutput output) {
 		this.runner.run((context) -> {
-			this.properties.put("ratelimit.policies.api.paths", "/other/**");
-			this.properties.put("ratelimit.policies.api.identifiers", "user");
-			this.properties.put("ratelimit.policies.api.missing-identifier", "deny");
-			this.properties.put("ratelimit.policies.api.limits", "5/s");
 			this.properties.put("ratelimit.policies.new.limits", "5/s");
 			this.properties.put("ratelimit.redis.password", "terces");
-			this.properties.remove("ratelimit.policies.plans.limits");
-			this.properties.remove("ratelimit.policies.plans.plans.pro.limits");
-			refresh(context);
+			this.properties.keySet().removeIf((name) -> name.startsWith("ratelimit.policies.plans."));
+			refresh(context, "paths=/other/**;identifiers=user;missing-identifier=deny;limits=5/s");
 			assertThat(limits(context, "api", null)).containsExactly("5/s");
 			assertThat(limits(context, "plans", "pro")).containsExactly("20/m");
 			assertThat(current(context, "api").enforcement().missing()).isEqualTo(MissingIdentifier.ADDRESS);
@@ -272,9 +231,8 @@ class RefreshedPoliciesTests {
 			""")
 	void mistakeInWhatNeedsARestartIsReportedAtOnce(String property, String value, String rule, CapturedOutput output) {
 		this.runner.run((context) -> {
-			this.properties.put("ratelimit.policies.api.limits", "5/s");
 			this.properties.put("ratelimit." + property, value);
-			refresh(context);
+			refresh(context, "limits=5/s");
 			assertThat(limits(context, "api", null)).containsExactly("10/m");
 			assertThat(output).contains("The policies stay as they were: ")
 				.contains("ratelimit." + property)
@@ -287,33 +245,25 @@ class RefreshedPoliciesTests {
 	}
 
 	@Test
-	void firstPlansOfAPolicyCount(CapturedOutput output) {
+	void firstPlansNeedRestartOnlyWithoutPlanResolver(CapturedOutput output) {
 		this.runner.run((context) -> {
-			this.properties.put("ratelimit.policies.api.limits", "5/s");
-			this.properties.put("ratelimit.policies.api.plans.pro.limits", "50/s");
-			refresh(context);
+			refresh(context, "limits=5/s;plans.pro.limits=50/s");
 			assertThat(limits(context, "api", "pro")).containsExactly("50/s");
 			assertThat(limits(context, "api", null)).containsExactly("5/s");
+		});
+		this.properties.keySet()
+			.removeAll(List.of("ratelimit.plan", "ratelimit.policies.plans.plans.pro.limits",
+					"ratelimit.policies.api.plans.pro.limits"));
+		this.runner.withBean(PlanResolver.class, () -> (user, request) -> "pro").run((context) -> {
+			refresh(context, "plans.pro.limits=50/s");
+			assertThat(limits(context, "api", "pro")).containsExactly("50/s");
 			assertThat(output).doesNotContain("need a restart");
 		});
-	}
-
-	@Test
-	void firstPlansNeedRestartWithoutPlanResolver(CapturedOutput output) {
-		this.properties.remove("ratelimit.plan");
-		this.properties.remove("ratelimit.policies.plans.plans.pro.limits");
-		this.runner.run((context) -> {
-			this.properties.put("ratelimit.policies.api.limits", "5/s");
-			this.properties.put("ratelimit.policies.api.plans.pro.limits", "50/s");
-			refresh(context);
-			assertThat(limits(context, "api", "pro")).containsExactly("5/s");
-			assertThat(output).contains("Changed properties that need a restart: ratelimit.policies.api.plans");
-		});
 		this.properties.remove("ratelimit.policies.api.plans.pro.limits");
-		this.runner.withBean(PlanResolver.class, () -> (user, request) -> "pro").run((context) -> {
-			this.properties.put("ratelimit.policies.api.plans.pro.limits", "50/s");
-			refresh(context);
-			assertThat(limits(context, "api", "pro")).containsExactly("50/s");
+		this.runner.run((context) -> {
+			refresh(context, "limits=6/s;plans.pro.limits=50/s");
+			assertThat(limits(context, "api", "pro")).containsExactly("6/s");
+			assertThat(output).contains("Changed properties that need a restart: ratelimit.policies.api.plans");
 		});
 	}
 
@@ -345,6 +295,21 @@ class RefreshedPoliciesTests {
 			return this.order;
 		}
 
+	}
+
+	/** Changes options of the policy; one without a value is no longer set. */
+	private void refresh(ConfigurableApplicationContext context, String options) {
+		for (String option : options.split(";")) {
+			String[] parts = option.split("=", 2);
+			String name = "ratelimit.policies.api." + parts[0];
+			if (parts.length == 1) {
+				this.properties.remove(name);
+			}
+			else {
+				this.properties.put(name, parts[1]);
+			}
+		}
+		refresh(context);
 	}
 
 	private static void refresh(ConfigurableApplicationContext context) {

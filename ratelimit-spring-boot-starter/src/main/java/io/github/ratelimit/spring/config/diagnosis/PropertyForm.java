@@ -20,9 +20,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
-/**
- * Describes how the value of a property is written, to follow "must be" in messages.
- */
+/** Describes how the value of a property is written, to follow "must be" in messages. */
 final class PropertyForm {
 
 	private static final Map<Class<?>, String> OF_TYPES = Map.of(Duration.class,

@@ -3,7 +3,8 @@ package io.github.ratelimit.spring.config.diagnosis;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.Map;
+import java.util.List;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
@@ -12,7 +13,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.SpringBootVersion;
@@ -24,7 +27,6 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.StandardEnvironment;
-import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.core.io.ByteArrayResource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -245,47 +247,31 @@ class FailureMessagesTests {
 		assertAnalysis(output, setting).contains("***").doesNotContain("secret@", "topsecret");
 	}
 
-	@Test
-	void descriptionNamesSeveralServersOfBeans(CapturedOutput output) {
-		assertAnalysis(output, SeveralServersApplication.class).contains("required a single bean, but 2 were found",
-				"- counts: defined by method 'counts'", "- sessions: defined by method 'sessions'", "@Primary");
-	}
-
-	/** Of a service that is named {@code ratelimit-redis}. */
-	@Test
-	void descriptionNamesPortThatKubernetesSets(CapturedOutput output) {
-		this.environment.getPropertySources()
-			.replace(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
-					new SystemEnvironmentPropertySource(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
-							Map.of("RATELIMIT_REDIS_PORT", "tcp://10.0.0.1:6379", "RATELIMIT_REDIS_SERVICE_HOST",
-									"10.0.0.1", "RATELIMIT_REDIS_PORT_6379_TCP_PROTO", "tcp")));
-		assertAnalysis(output).contains(
-				"Invalid value 'tcp://10.0.0.1:6379' for configuration property 'ratelimit.redis.port': must be a whole number")
-			.contains("RATELIMIT_REDIS_PORT");
-	}
-
 	@ParameterizedTest
-	@CsvSource({ "nothin, only [nothin]. Did you mean 'nothin'?", "other, only [other]." })
-	void descriptionNamesMethodWhenAnnotationIsWrong(String policy, String known, CapturedOutput output) {
-		String method = "public void " + Annotated.class.getName() + ".call()";
-		assertAnalysis(output, AnnotatedApplication.class, "ratelimit.policies." + policy + ".limits=1/s")
-			.contains("Invalid @RateLimited on " + method + ": there is no policy 'nothing' below ratelimit.policies, "
-					+ known)
-			.contains("Correct the annotation on " + method + ".");
+	@MethodSource("applications")
+	void beansThatCannotBeUsedAreNamed(Class<?> application, String policy, List<String> texts, CapturedOutput output) {
+		assertAnalysis(output, application, "ratelimit.policies." + policy + ".limits=1/s")
+			.contains(texts.toArray(String[]::new));
 	}
 
-	@Test
-	void descriptionNamesMethodWhenItsNameCannotBeSent(CapturedOutput output) {
-		assertAnalysis(output, OddlyNamedApplication.class)
-			.contains("Invalid policy name (Größe.call): must be 1 to 128 printable ASCII characters other than '/'")
-			.contains("Correct the annotation on public void " + Größe.class.getName() + ".call().");
-	}
-
-	@Test
-	void actionNamesRemedyWhenMethodIsPrivate(CapturedOutput output) {
-		assertAnalysis(output, PrivateApplication.class)
-			.contains("Make the method non-private and non-static, or annotate a method that other beans call.")
-			.doesNotContain("annotation on");
+	static Stream<Arguments> applications() {
+		String call = "public void " + Annotated.class.getName() + ".call()";
+		String unknown = "Invalid @RateLimited on " + call
+				+ ": there is no policy 'nothing' below ratelimit.policies, only [";
+		return Stream.of(
+				Arguments.of(SeveralServersApplication.class, "a",
+						List.of("required a single bean, but 2 were found", "- counts: defined by method 'counts'",
+								"- sessions: defined by method 'sessions'", "@Primary")),
+				Arguments.of(Annotated.class, "nothin",
+						List.of(unknown + "nothin]. Did you mean 'nothin'?",
+								"Correct the annotation on " + call + ".")),
+				Arguments.of(Annotated.class, "other", List.of(unknown + "other].")),
+				Arguments.of(Größe.class, "a", List.of(
+						"Invalid policy name (Größe.call): must be 1 to 128 printable ASCII characters other than '/'",
+						"Correct the annotation on public void " + Größe.class.getName() + ".call().")),
+				Arguments.of(Private.class, "a", List
+					.of("Action:%n%nMake the method non-private and non-static, or annotate a method that other beans call."
+						.formatted())));
 	}
 
 	private AbstractStringAssert<?> assertAnalysisOfYaml(CapturedOutput output, String yaml) throws IOException {
@@ -329,16 +315,7 @@ class FailureMessagesTests {
 
 	}
 
-	static class AnnotatedApplication extends Application {
-
-		@Bean
-		Annotated annotated() {
-			return new Annotated();
-		}
-
-	}
-
-	static class PrivateApplication extends Application {
+	static class Private {
 
 		@RateLimited(limits = "1/s")
 		private static void call() {
@@ -350,15 +327,6 @@ class FailureMessagesTests {
 
 		@RateLimited("nothing")
 		public void call() {
-		}
-
-	}
-
-	static class OddlyNamedApplication extends Application {
-
-		@Bean
-		Größe größe() {
-			return new Größe();
 		}
 
 	}
