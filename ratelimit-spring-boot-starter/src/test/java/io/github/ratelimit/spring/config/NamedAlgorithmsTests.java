@@ -82,8 +82,7 @@ class NamedAlgorithmsTests {
 				Arguments.of("fineWindow", new SlidingWindow(Duration.ofSeconds(1))),
 				Arguments.of(DailyAllowance.class.getName(), new DailyAllowance()),
 				Arguments.of(NamedAlgorithmsTests.class.getName() + "$Hidden", new Hidden(3)),
-				Arguments.of("token-bucket", new TokenBucket()),
-				Arguments.of("gcra", new LeakyBucket()));
+				Arguments.of("token-bucket", new TokenBucket()), Arguments.of("gcra", new LeakyBucket()));
 	}
 
 	@Test
@@ -169,16 +168,6 @@ class NamedAlgorithmsTests {
 			.current(context.getBean(ConfiguredPolicies.class).find("api").orElseThrow())
 			.policy()
 			.algorithm();
-	}
-
-	@Test
-	void tableShowsOptions() {
-		this.properties.put("ratelimit.policies.api.algorithm", "dailyAllowance");
-		this.properties.put("ratelimit.policies.hidden.algorithm", NamedAlgorithmsTests.class.getName() + "$Hidden");
-		this.properties.put("ratelimit.policies.hidden.limits", "1/d");
-		inMemory()
-			.run((context) -> assertThat(context.getBean(PolicyTable.class).text()).contains("daily-allowance [hour=6]")
-				.contains("hidden [days=3]"));
 	}
 
 	static class Annotated {

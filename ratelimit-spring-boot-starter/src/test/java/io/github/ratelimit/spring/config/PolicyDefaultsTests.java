@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.config;
 
 import java.time.InstantSource;
+import java.util.List;
 
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
@@ -12,12 +13,11 @@ import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.spring.policy.Enforcement;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import io.github.ratelimit.spring.policy.MissingIdentifier;
 import io.github.ratelimit.spring.policy.Mode;
 import org.junit.jupiter.api.Test;
-
-import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -26,62 +26,43 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class PolicyDefaultsTests {
 
-	private final WebApplicationContextRunner runner = StarterRunners.web()
-		.withBean(RateLimiter.class, () -> new MemoryRateLimiter(InstantSource.system()))
-		.withPropertyValues("ratelimit.defaults.identifiers=header:X-Key,user",
-				"ratelimit.defaults.algorithm=fixed-window", "ratelimit.defaults.missing-identifier=skip",
-				"ratelimit.defaults.count-denied=true", "ratelimit.defaults.mode=shadow",
-				"ratelimit.defaults.on-store-failure=deny", "ratelimit.policies.api.limits=1/m");
-
 	@Test
-	void policyIsAsDefaultsSay() {
-		this.runner.run((context) -> assertIsDefault(policy(context.getBean(ConfiguredPolicies.class), "api")));
-	}
-
-	@Test
-	void policyThatIsWrittenInPlaceIsAsDefaultsSay() {
-		this.runner.withBean(Limited.class)
-			.run((context) -> assertThat(context.getBean(AnnotatedPolicies.class).byPlace().values())
-				.flatExtracting((policies) -> policies)
-				.anySatisfy((found) -> {
-					assertThat(found.policy().name()).isEqualTo("Limited.inPlace");
-					assertIsDefault(found);
-				})
-				.anySatisfy((found) -> {
-					assertThat(found.policy().name()).isEqualTo("Limited.own");
-					assertThat(found.policy().algorithm()).isEqualTo(new SlidingLog());
-					assertThat(found.identifiers()).containsExactly("ip");
-				}));
-	}
-
-	private static void assertIsDefault(IdentifiedPolicy policy) {
-		assertThat(policy.identifiers()).containsExactly("header:X-Key", "user");
-		assertThat(policy.policy())
-			.isEqualTo(new Policy(policy.policy().name(), new FixedWindow(), policy.policy().limits(), true));
-		assertThat(policy.enforcement().missing()).isEqualTo(MissingIdentifier.SKIP);
-		assertThat(policy.enforcement().mode()).isEqualTo(Mode.SHADOW);
-		assertThat(policy.enforcement().onStoreFailure()).isEqualTo(OnStoreFailure.DENY);
-	}
-
-	@Test
-	void policyMaySayOtherwise() {
-		this.runner
-			.withPropertyValues("ratelimit.policies.api.identifiers=user",
-					"ratelimit.policies.api.algorithm=sliding-log", "ratelimit.policies.api.missing-identifier=ip",
-					"ratelimit.policies.api.count-denied=false", "ratelimit.policies.api.mode=enforce",
-					"ratelimit.policies.api.on-store-failure=allow")
+	void policiesAreAsDefaultsSayUnlessTheySayOtherwise() {
+		StarterRunners.web()
+			.withBean(RateLimiter.class, () -> new MemoryRateLimiter(InstantSource.system()))
+			.withBean(Limited.class)
+			.withPropertyValues("ratelimit.defaults.identifiers=header:X-Key,user",
+					"ratelimit.defaults.algorithm=fixed-window", "ratelimit.defaults.missing-identifier=skip",
+					"ratelimit.defaults.count-denied=true", "ratelimit.defaults.mode=shadow",
+					"ratelimit.defaults.on-store-failure=deny", "ratelimit.policies.api.limits=1/m",
+					"ratelimit.policies.other.limits=1/m", "ratelimit.policies.other.identifiers=user",
+					"ratelimit.policies.other.algorithm=sliding-log", "ratelimit.policies.other.missing-identifier=ip",
+					"ratelimit.policies.other.count-denied=false", "ratelimit.policies.other.mode=enforce",
+					"ratelimit.policies.other.on-store-failure=allow")
 			.run((context) -> {
-				IdentifiedPolicy policy = policy(context.getBean(ConfiguredPolicies.class), "api");
-				assertThat(policy.identifiers()).containsExactly("user");
-				assertThat(policy.policy()).isEqualTo(Policy.of("api", new SlidingLog(), Limit.parse("1/m")));
-				assertThat(policy.enforcement().missing()).isEqualTo(MissingIdentifier.ADDRESS);
-				assertThat(policy.enforcement().mode()).isEqualTo(Mode.ENFORCE);
-				assertThat(policy.enforcement().onStoreFailure()).isEqualTo(OnStoreFailure.ALLOW);
+				ConfiguredPolicies policies = context.getBean(ConfiguredPolicies.class);
+				assertIsDefault(policies.find("api").orElseThrow());
+				assertThat(policies.find("other")).contains(
+						new IdentifiedPolicy(Policy.of("other", new SlidingLog(), Limit.parse("1/m")), List.of("user"),
+								new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null, MissingIdentifier.ADDRESS)));
+				assertThat(context.getBean(AnnotatedPolicies.class).byPlace().values()).flatExtracting((found) -> found)
+					.anySatisfy((found) -> {
+						assertThat(found.policy().name()).isEqualTo("Limited.inPlace");
+						assertIsDefault(found);
+					})
+					.anySatisfy((found) -> {
+						assertThat(found.policy().name()).isEqualTo("Limited.own");
+						assertThat(found.policy().algorithm()).isEqualTo(new SlidingLog());
+						assertThat(found.identifiers()).containsExactly("ip");
+					});
 			});
 	}
 
-	private static IdentifiedPolicy policy(ConfiguredPolicies policies, String name) {
-		return policies.find(name).orElseThrow();
+	private static void assertIsDefault(IdentifiedPolicy policy) {
+		assertThat(policy).isEqualTo(new IdentifiedPolicy(
+				new Policy(policy.policy().name(), new FixedWindow(), policy.policy().limits(), true),
+				List.of("header:X-Key", "user"),
+				new Enforcement(Mode.SHADOW, OnStoreFailure.DENY, null, MissingIdentifier.SKIP)));
 	}
 
 	static class Limited {

@@ -1,8 +1,5 @@
 package io.github.ratelimit.spring.config.diagnosis;
 
-import io.github.ratelimit.spring.config.RedisProperties;
-
-import io.github.ratelimit.spring.config.SetOptions;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;
@@ -10,9 +7,11 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 
-import io.github.ratelimit.spring.config.PolicySettings.PlanSettings;
 import io.github.ratelimit.spring.config.PolicySettings;
+import io.github.ratelimit.spring.config.PolicySettings.PlanSettings;
 import io.github.ratelimit.spring.config.PolicySettings.RouteSettings;
+import io.github.ratelimit.spring.config.RedisProperties;
+import io.github.ratelimit.spring.config.SetOptions;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;

@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvFileSource;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -40,20 +39,23 @@ class StartFailuresTests {
 	/** Begins a rule of which only a part is written. */
 	private static final String PART = "...";
 
+	private static final String NO_WEB = "NO-WEB;";
+
 	private final WebApplicationContextRunner runner = StarterRunners.web();
 
 	/**
 	 * Each line has settings, the property that is refused, its value, and the rule.
 	 * Names are below {@code ratelimit}, those of {@code api} below that policy. What is
-	 * said of a {@code SERVER} holds for that of the library, and for that of Spring. Any
-	 * value is an asterisk.
+	 * said of a {@code SERVER} holds for that of the library, and for that of Spring.
+	 * {@code NO-WEB} is an application without requests. Any value is an asterisk.
 	 */
 	@ParameterizedTest
 	@CsvFileSource(resources = "start-failures.csv", delimiter = '|', quoteCharacter = '`')
 	void startFailsWithPropertyAndValueAndRule(String settings, String property, @Nullable String value, String rule) {
 		for (String server : settings.contains("SERVER.") ? List.of("redis.", "spring.data.redis.") : List.of("")) {
-			assertRefused(this.runner, settings.replace("SERVER.", server), property.replace("SERVER.", server), value,
-					rule);
+			assertRefused(settings.startsWith(NO_WEB) ? StarterRunners.nonWeb() : this.runner,
+					settings.replace(NO_WEB, "defaults.identifiers=global;api.limits=9/m;").replace("SERVER.", server),
+					property.replace("SERVER.", server), value, rule);
 		}
 	}
 
@@ -95,30 +97,6 @@ class StartFailuresTests {
 		assertRefused(this.runner.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class)),
 				server + "host=a;" + server + "ssl.bundle=mine", server + "ssl.bundle", "mine",
 				"Must be the name of an SSL bundle below spring.ssl.bundle.");
-	}
-
-	@ParameterizedTest
-	@CsvSource(delimiter = '|', textBlock = """
-			api.paths=/a            | api.paths           | [/a]
-			api.routes[0].paths=/a  | api.routes          | [RouteSettings[paths=[/a], cost=1]]
-			api.when=#request.secure | api.when           | #request.secure
-			api.unless=#request.secure | api.unless       | #request.secure
-			api.exclude=/x          | api.exclude         | [/x]
-			api.algorithm=sliding-log;api.metadata=#request.method | api.metadata | #request.method
-			api.count-when=status in [401] | api.count-when | status in [401]
-			api.plans.pro.limits=4/m | api.plans          | [pro]
-			api.missing-identifier=deny | api.missing-identifier | deny
-			defaults.missing-identifier=deny | defaults.missing-identifier | deny
-			plan='a'                | plan                | ***
-			exclude=/a              | exclude             | ***
-			allow=header:A:b        | allow               | ***
-			deny=header:A:b         | deny                | ***
-			identifiers.a=#request.method | identifiers   | ***
-			ip.trusted-proxies=10.0.0.1 | ip.trusted-proxies | [10.0.0.1]
-			""")
-	void startFailsWhenThereAreNoRequests(String setting, String property, String value) {
-		assertRefused(StarterRunners.nonWeb(), "defaults.identifiers=global;api.limits=9/m;" + setting, property, value,
-				"Has an effect only in a Servlet web application.");
 	}
 
 	@Test
