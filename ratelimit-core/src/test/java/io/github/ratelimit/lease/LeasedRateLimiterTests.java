@@ -65,63 +65,13 @@ class LeasedRateLimiterTests {
 	}
 
 	@Test
-	void policyWithoutLeaseReachesTheStore() {
+	void shadowsAndPoliciesWithoutLeaseReachTheStore() {
 		send(POLICY.withLease(null), 300);
 		assertThat(this.cluster.calls).isEqualTo(300);
-	}
-
-	@Test
-	void shadowReachesTheStore() {
 		send(POLICY, 300);
 		long before = this.cluster.calls;
 		this.process.acquire(RateLimitRequest.of(Charge.of(POLICY, ALICE).inShadow()));
 		assertThat(this.cluster.calls).isEqualTo(before + 1);
-	}
-
-	/** 20,000 a second, of which the quota allows twice as many. */
-	@Test
-	void fewRequestsReachTheStoreAtASteadyRate() {
-		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("240000/m")).withLease(SECOND);
-		RateLimitRequest request = RateLimitRequest.of(policy, ALICE);
-		for (int i = 0; i < 20_000; i++) {
-			this.process.acquire(request);
-			this.cluster.time.advance(500_000);
-		}
-		long before = this.cluster.calls;
-		for (int i = 0; i < 240_000; i++) {
-			assertThat(this.process.acquire(request).allowed()).isTrue();
-			this.cluster.time.advance(500_000);
-		}
-		assertThat(this.cluster.calls - before).isLessThan(2400 / 4);
-	}
-
-	@Test
-	void whatIsIdleIsGivenBack() {
-		send(POLICY, 400);
-		assertThat(remaining()).isLessThan(5600);
-		pass(SECOND);
-		assertThat(remaining()).isEqualTo(5600);
-	}
-
-	@Test
-	void whatIsLeftIsGivenBackWhenClosed() {
-		send(POLICY, 400);
-		this.limiter.close();
-		assertThat(remaining()).isEqualTo(5600);
-		assertThat(this.limiter.tryAcquire(POLICY, ALICE).source()).isEqualTo(Source.STORE);
-	}
-
-	/** The part of a process that dies is lost until the window ends, and no longer. */
-	@Test
-	void killedProcessDeniesTooEarlyUntilTheWindowEnds() {
-		send(POLICY, 400);
-		long held = this.process.held(POLICY, ALICE);
-		this.process.kill(List.of(POLICY), List.of(ALICE));
-		assertThat(held).isBetween(1L, 100L);
-		pass(Duration.ofSeconds(10));
-		assertThat(remaining()).isEqualTo(5600 - held);
-		pass(Duration.ofMinutes(1));
-		assertThat(remaining()).isEqualTo(6000);
 	}
 
 	@Test
@@ -140,7 +90,7 @@ class LeasedRateLimiterTests {
 	@Test
 	void callsOfRequestWithLeaseEnd() {
 		Policy calls = Policy.of("calls", new ConcurrentCalls(), Limit.parse("1/m"));
-		LeasedRateLimiter limiter = leased(this.cluster.store);
+		LeasedRateLimiter limiter = leased();
 		for (int call = 1; call < 10; call++) {
 			RateLimitRequest request = RateLimitRequest.of(Charge.of(POLICY, ALICE), Charge.of(calls, ALICE))
 				.withCall(call);
@@ -150,10 +100,14 @@ class LeasedRateLimiterTests {
 		}
 	}
 
-	/** Returns a rate limiter that has a lease. */
-	private LeasedRateLimiter leased(RateLimiter store) {
+	private LeasedRateLimiter limiter(RateLimiter store) {
 		VirtualTime time = this.cluster.time;
-		LeasedRateLimiter limiter = new LeasedRateLimiter(store, time.new ProcessTimer(), time::nanos, 10);
+		return new LeasedRateLimiter(store, time.new ProcessTimer(), time::nanos, 10);
+	}
+
+	/** Returns a rate limiter that has a lease. */
+	private LeasedRateLimiter leased() {
+		LeasedRateLimiter limiter = limiter(this.cluster.store);
 		for (int i = 0; i < 300; i++) {
 			limiter.tryAcquire(POLICY, ALICE);
 			pass(Duration.ofMillis(10));
@@ -185,7 +139,7 @@ class LeasedRateLimiterTests {
 	@Test
 	void decisionIsOfTheLeaseBesideShadows() {
 		Policy shadow = Policy.of("shadow", new FixedWindow(), Limit.parse("0/m"));
-		Decision decision = leased(this.cluster.store)
+		Decision decision = leased()
 			.tryAcquire(RateLimitRequest.of(Charge.of(POLICY, ALICE), Charge.of(shadow, ALICE).inShadow()));
 		assertThat(decision.allowed()).isTrue();
 		assertThat(decision.source()).isEqualTo(Source.LEASE);
@@ -196,8 +150,7 @@ class LeasedRateLimiterTests {
 	void leaseEndsAlthoughGivingBackHasFailed() {
 		Policy day = Policy.of("api", new FixedWindow(), Limit.parse("600000/d")).withLease(SECOND);
 		int[] failures = { 1 };
-		VirtualTime time = this.cluster.time;
-		LeasedRateLimiter failing = new LeasedRateLimiter(new DelegatingRateLimiter(this.cluster.store) {
+		LeasedRateLimiter failing = limiter(new DelegatingRateLimiter(this.cluster.store) {
 
 			@Override
 			public void cancel(Policy policy, Identifier identifier, long cost, Instant reservedAt) {
@@ -207,7 +160,7 @@ class LeasedRateLimiterTests {
 				super.cancel(policy, identifier, cost, reservedAt);
 			}
 
-		}, time.new ProcessTimer(), time::nanos, 10);
+		});
 		for (int i = 0; i < 400; i++) {
 			failing.tryAcquire(day, ALICE);
 			pass(Duration.ofMillis((i < 300) ? 10 : 100));
@@ -228,7 +181,7 @@ class LeasedRateLimiterTests {
 		List<LeasedRateLimiter> paused = new ArrayList<>();
 		long[] scheduled = { 0 };
 		VirtualTime time = this.cluster.time;
-		LeasedRateLimiter limiter = new LeasedRateLimiter(new DelegatingRateLimiter(this.cluster.store) {
+		LeasedRateLimiter limiter = limiter(new DelegatingRateLimiter(this.cluster.store) {
 
 			@Override
 			public Reservation reserve(Policy policy, Identifier identifier, long cost) {
@@ -238,7 +191,7 @@ class LeasedRateLimiterTests {
 				return reservation;
 			}
 
-		}, time.new ProcessTimer(), time::nanos, 10);
+		});
 		paused.add(limiter);
 		long used = 0;
 		while (scheduled[0] == 0) {
@@ -255,8 +208,7 @@ class LeasedRateLimiterTests {
 	void partOfOtherLimitsIsGivenBackForGood() {
 		Policy other = POLICY.withLimits(List.of(Limit.parse("5000/m")));
 		int[] reserved = { 0 };
-		VirtualTime time = this.cluster.time;
-		LeasedRateLimiter limiter = new LeasedRateLimiter(new DelegatingRateLimiter(this.cluster.store) {
+		LeasedRateLimiter limiter = limiter(new DelegatingRateLimiter(this.cluster.store) {
 
 			@Override
 			public Reservation reserve(Policy policy, Identifier identifier, long cost) {
@@ -264,7 +216,7 @@ class LeasedRateLimiterTests {
 				return super.reserve(policy.withLimits(other.limits()), identifier, cost);
 			}
 
-		}, time.new ProcessTimer(), time::nanos, 10);
+		});
 		for (int i = 0; i < 400; i++) {
 			assertThat(limiter.tryAcquire(POLICY, ALICE).allowed()).isTrue();
 			pass(Duration.ofMillis(10));
