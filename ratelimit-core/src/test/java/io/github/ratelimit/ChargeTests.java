@@ -6,7 +6,6 @@ import io.github.ratelimit.algorithm.FixedWindow;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 class ChargeTests {
 
@@ -25,28 +24,6 @@ class ChargeTests {
 		assertThat(charge.inShadow().withCost(7)).isEqualTo(new Charge(this.policy, List.of(ALICE, ADDRESS), 7, true));
 		assertThat(charge.withCost(0).cost()).isZero();
 		assertThat(charge.withCost(Long.MAX_VALUE).cost()).isEqualTo(Long.MAX_VALUE);
-	}
-
-	@Test
-	void negativeCostIsRefused() {
-		Charge charge = Charge.of(this.policy, ALICE);
-		assertThatIllegalArgumentException().isThrownBy(() -> charge.withCost(-1))
-			.withMessage("Invalid cost (-1): must not be negative.");
-		assertThatIllegalArgumentException().isThrownBy(() -> charge.withCost(Long.MIN_VALUE))
-			.withMessage("Invalid cost (-9223372036854775808): must not be negative.");
-	}
-
-	@Test
-	void chargeWithoutIdentifiersIsRefused() {
-		assertThatIllegalArgumentException().isThrownBy(() -> Charge.of(this.policy))
-			.withMessage("Invalid identifiers: there must be at least one for the policy 'api'.");
-	}
-
-	@Test
-	void identifierThatStandsTwiceIsRefused() {
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> Charge.of(this.policy, ALICE, ADDRESS, Identifier.user("alice")))
-			.withMessage("Invalid identifiers: there is a duplicate for the policy 'api'.");
 	}
 
 }

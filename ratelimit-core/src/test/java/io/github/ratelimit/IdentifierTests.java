@@ -12,7 +12,6 @@ import net.jqwik.api.Provide;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 class IdentifierTests {
 
@@ -23,12 +22,6 @@ class IdentifierTests {
 		assertThat(Identifier.user("42")).isEqualTo(new Identifier("user", "42")).hasToString("user:42");
 		assertThat(Identifier.GLOBAL).isEqualTo(new Identifier("global", "")).hasToString("global:");
 		assertThat(Identifier.user("42")).isNotEqualTo(new Identifier("tenant", "42"));
-	}
-
-	@Test
-	void emptyTypeIsRefused() {
-		assertThatIllegalArgumentException().isThrownBy(() -> new Identifier("", "42"))
-			.withMessage("Invalid identifier type (): must not be empty.");
 	}
 
 	@Test
@@ -43,12 +36,6 @@ class IdentifierTests {
 	void combinationOfOnePartIsThePart() {
 		Identifier part = Identifier.user("a+b%");
 		assertThat(Identifier.combine(List.of(part))).isSameAs(part);
-	}
-
-	@Test
-	void combinationOfNothingIsRefused() {
-		assertThatIllegalArgumentException().isThrownBy(() -> Identifier.combine(List.of()))
-			.withMessage("Invalid identifier type (): must not be empty.");
 	}
 
 	@Property(tries = 4000)

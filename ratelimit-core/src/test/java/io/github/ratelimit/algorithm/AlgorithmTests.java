@@ -1,5 +1,6 @@
 package io.github.ratelimit.algorithm;
 
+import java.util.Optional;
 import java.util.stream.Stream;
 
 import com.tngtech.archunit.core.domain.JavaClass;
@@ -32,6 +33,16 @@ class AlgorithmTests {
 			.filter((type) -> type.isAssignableTo(Algorithm.class) && !type.isInterface())
 			.map(JavaClass::getName)).containsExactlyInAnyOrderElementsOf(
 					algorithms().map((algorithm) -> algorithm.getClass().getName()).toList());
+	}
+
+	@Test
+	void algorithmIsFoundByItsNameOrAlias() {
+		assertThat(Algorithms.all()).containsExactlyElementsOf(RateLimiterContract.algorithms().toList())
+			.allSatisfy((algorithm) -> assertThat(Algorithms.find(algorithm.name())).contains(algorithm));
+		assertThat(Algorithms.find("sliding-tail")).contains(new SlidingWindowCounter());
+		assertThat(Algorithms.find("gcra")).contains(new LeakyBucket());
+		assertThat(Stream.of("", "Fixed-Window", "fixed_window", "sliding").map(Algorithms::find))
+			.containsOnly(Optional.empty());
 	}
 
 	@Test

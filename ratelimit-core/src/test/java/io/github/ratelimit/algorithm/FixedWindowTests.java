@@ -26,7 +26,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 class FixedWindowTests {
 
@@ -95,21 +94,6 @@ class FixedWindowTests {
 		Policy moved = Policy.of("api", new FixedWindow(1, ZoneId.of("America/New_York")), limit);
 		assertThat(this.limiter.tryAcquire(moved, ALICE).statuses().get(0).resetAfter())
 			.isEqualTo(Duration.between(this.clock.instant(), Instant.parse("2026-03-02T05:00:00Z")));
-	}
-
-	@Test
-	void zoneWithoutADayIsRefused() {
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> Policy.of("api", new FixedWindow(1, ZoneId.of("Asia/Kolkata")), Limit.parse("1/h")))
-			.withMessage("Invalid zone (Asia/Kolkata): has no effect, because no window of [1/h] has whole days.");
-	}
-
-	@Test
-	void numberOfKeptWindowsOutOfRangeIsRefused() {
-		assertThatIllegalArgumentException().isThrownBy(() -> new FixedWindow(0, ZoneOffset.UTC))
-			.withMessage("Invalid retain (0): must be between 1 and 1000 windows.");
-		assertThatIllegalArgumentException().isThrownBy(() -> new FixedWindow(1001, ZoneOffset.UTC))
-			.withMessage("Invalid retain (1001): must be between 1 and 1000 windows.");
 	}
 
 	@Test

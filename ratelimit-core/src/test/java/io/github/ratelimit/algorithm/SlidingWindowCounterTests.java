@@ -19,10 +19,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 class SlidingWindowCounterTests {
 
@@ -97,20 +95,6 @@ class SlidingWindowCounterTests {
 		this.clock.set("2026-03-01T12:00:01Z");
 		assertThat(this.limiter.tryAcquire(policy, ALICE, 4).retryAfter()).contains(Duration.ofNanos(142_858_000));
 		assertThat(this.limiter.tryAcquire(policy, ALICE, 3).allowed()).isTrue();
-	}
-
-	@ParameterizedTest
-	@ValueSource(doubles = { 1.0 / 3, 0.1234567, 1e-7, 1 - 1e-9 })
-	void weightOfMoreThanSixDigitsIsRefused(double weight) {
-		assertThatIllegalArgumentException().isThrownBy(() -> new SlidingWindowCounter(weight, Rounding.NONE))
-			.withMessage("Invalid previous weight (" + weight + "): must have at most six decimal places.");
-	}
-
-	@ParameterizedTest
-	@ValueSource(doubles = { -0.1, 1.1, Double.NaN })
-	void weightOutOfRangeIsRefused(double weight) {
-		assertThatIllegalArgumentException().isThrownBy(() -> new SlidingWindowCounter(weight, Rounding.NONE))
-			.withMessage("Invalid previous weight (" + weight + "): must be between 0 and 1.");
 	}
 
 }

@@ -142,7 +142,7 @@ class MemorySweepTests {
 		int before = this.limiter.size();
 		for (int i = 0; i < 20_000; i++) {
 			this.limiter.tryAcquire(policy, ALICE);
-			assertThat(this.limiter.size()).isBetween(before - 32, before + 1);
+			assertThat(this.limiter.size()).isBetween(before - 2, before + 1);
 			before = this.limiter.size();
 		}
 		assertThat(before).isOne();

@@ -34,9 +34,15 @@ public final class CapturedLog implements BeforeEachCallback, AfterEachCallback 
 		this.logger.detachAppender(this.events);
 	}
 
-	/** Returns each level and message so far, such as {@code INFO It works again}. */
+	/**
+	 * Returns each level and message so far, such as {@code INFO It works again}, and
+	 * whether there is a stack trace.
+	 */
 	public List<String> lines() {
-		return this.events.list.stream().map((event) -> event.getLevel() + " " + event.getFormattedMessage()).toList();
+		return this.events.list.stream()
+			.map((event) -> event.getLevel() + " " + event.getFormattedMessage()
+					+ ((event.getThrowableProxy() != null) ? " (with a stack trace)" : ""))
+			.toList();
 	}
 
 	public void clear() {
