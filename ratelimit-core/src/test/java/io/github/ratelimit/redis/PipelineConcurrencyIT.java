@@ -138,25 +138,6 @@ class PipelineConcurrencyIT {
 		}
 	}
 
-	/**
-	 * What a process remembers of the window before is what was counted at that moment.
-	 */
-	@Test
-	void resetIsNotNoticedInTheCachedPreviousWindow() {
-		ManualClock clock = new ManualClock("2026-03-01T11:59:50Z");
-		Policy policy = Policy.of("api", new SlidingWindowCounter(), Limit.parse("5/m"));
-		RateLimiter remembering = PipelineRateLimiterIT.create(this.keyPrefix).withClock(clock);
-		RateLimiter other = PipelineRateLimiterIT.create(this.keyPrefix).withClock(clock);
-		remembering.tryAcquire(policy, ALICE, 5);
-		clock.set("2026-03-01T12:00:06Z");
-		assertThat(remembering.tryAcquire(policy, ALICE).allowed()).isFalse();
-		other.reset(policy, ALICE);
-		assertThat(remembering.tryAcquire(policy, ALICE).allowed()).isFalse();
-		assertThat(other.tryAcquire(policy, ALICE, 1).allowed()).isTrue();
-		clock.set("2026-03-01T12:01:06Z");
-		assertThat(remembering.tryAcquire(policy, ALICE, 4).allowed()).isTrue();
-	}
-
 	private static RateLimitRequest request(Policy policy, long cost) {
 		return RateLimitRequest.of(Charge.of(policy, ALICE).withCost(cost));
 	}
