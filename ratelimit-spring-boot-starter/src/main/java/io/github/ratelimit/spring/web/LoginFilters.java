@@ -1,10 +1,8 @@
 package io.github.ratelimit.spring.web;
 
-import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 
-import io.github.ratelimit.spring.web.cors.SpringSecurityFilters;
 import jakarta.servlet.FilterRegistration;
 import jakarta.servlet.ServletContext;
 
@@ -39,19 +37,18 @@ final class LoginFilters {
 	 */
 	static boolean exist(WebApplicationContext context) {
 		ServletContext container = context.getServletContext();
-		if (container == null || context.containsBean(SpringSecurityFilters.BEAN)) {
-			return true;
-		}
-		Collection<? extends FilterRegistration> filters = container.getFilterRegistrations().values();
-		return filters.stream().noneMatch((filter) -> OWN.contains(String.valueOf(filter.getClassName())))
-				|| filters.stream().anyMatch(LoginFilters::mayCheckCredentials);
+		List<String> types = (container == null) ? List.of()
+				: container.getFilterRegistrations()
+					.values()
+					.stream()
+					.map(FilterRegistration::getClassName)
+					.map(String::valueOf)
+					.toList();
+		return types.stream().noneMatch(OWN::contains) || types.stream().anyMatch(LoginFilters::mayCheckCredentials);
 	}
 
-	/** Returns true also if the class of the filter is unknown. */
-	private static boolean mayCheckCredentials(FilterRegistration filter) {
-		String type = filter.getClassName();
-		return type == null || (!OWN.contains(type)
-				&& (CALLING_OTHERS.contains(type) || HARMLESS.stream().noneMatch(type::startsWith)));
+	private static boolean mayCheckCredentials(String type) {
+		return !OWN.contains(type) && (CALLING_OTHERS.contains(type) || HARMLESS.stream().noneMatch(type::startsWith));
 	}
 
 }

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.Stream;
 
 import io.github.ratelimit.spring.LimitHeaders;
 import io.github.ratelimit.spring.PlanResolver;
@@ -24,7 +23,6 @@ import io.github.ratelimit.spring.decide.ListedPlans;
 import io.github.ratelimit.spring.decide.PolicyEnforcer;
 import io.github.ratelimit.spring.decide.UnknownPolicyHandler;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
-import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import io.github.ratelimit.spring.policy.ResponseCondition;
 import io.github.ratelimit.spring.web.answer.Rejections;
 import io.github.ratelimit.spring.web.answer.StatusHeaders;
@@ -37,7 +35,6 @@ import io.github.ratelimit.spring.web.identify.RequestIdentifiers;
 import io.github.ratelimit.spring.web.identify.RequestMetadata;
 import io.github.ratelimit.spring.web.identify.UserPlans;
 import io.github.ratelimit.spring.web.path.LimitedPaths;
-import io.github.ratelimit.spring.web.path.LimitedPathsReader;
 import io.github.ratelimit.spring.web.path.UnservedPaths;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
@@ -66,7 +63,6 @@ import org.springframework.context.annotation.Fallback;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 import org.springframework.security.web.FilterChainProxy;
-import org.springframework.util.StringUtils;
 import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.context.request.ServletRequestAttributes;
 import org.springframework.web.servlet.DispatcherServlet;
@@ -143,9 +139,8 @@ public final class RateLimitWebAutoConfiguration {
 
 	@Bean
 	UserPlans rateLimitUserPlans(RateLimitProperties properties, ConfiguredPolicies policies, ListedPlans listed,
-			ObjectProvider<PlanResolver> resolver, ListableBeanFactory beans) {
-		return UserPlans.read(properties, policies, listed::look, resolver::getObject,
-				beans.getBeanNamesForType(PlanResolver.class, true, false));
+			ListableBeanFactory beans) {
+		return UserPlans.read(properties, policies, listed::look, beans);
 	}
 
 	@Bean
@@ -154,10 +149,7 @@ public final class RateLimitWebAutoConfiguration {
 		return new RequestCharges(decider, identifiers, lists, conditions, cost.getIfAvailable(), plans);
 	}
 
-	/**
-	 * Annotated methods use a {@link PolicyEnforcer} of the application instead, if there
-	 * is one.
-	 */
+	/** A {@link PolicyEnforcer} of the application takes its place. */
 	@Bean
 	@Fallback
 	ServletPolicyEnforcer rateLimitPolicyEnforcer(Decider decider, RequestCharges charges,
@@ -165,22 +157,17 @@ public final class RateLimitWebAutoConfiguration {
 		return new ServletPolicyEnforcer(decider, charges, identifiers, headers);
 	}
 
-	/**
-	 * Creates the resolver before the first request. It is asked for lazily, because it
-	 * may depend on beans whose methods are limited.
-	 */
+	/** It may depend on limited methods, but is created before the first request. */
 	@Bean
 	SmartInitializingSingleton rateLimitPlanResolverCheck(ObjectProvider<PlanResolver> planResolver) {
-		return () -> planResolver.ifAvailable((resolver) -> {
-		});
+		return () -> planResolver.getIfAvailable();
 	}
 
 	@Bean
 	LimitedPaths rateLimitPaths(RateLimitProperties properties, ConfiguredPolicies policies,
-			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser) {
-		return new LimitedPathsReader(properties, policies,
-				parser.getIfAvailable(() -> PathPatternParser.defaultInstance))
-			.read();
+			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment) {
+		return new LimitedPaths(properties, policies, parser.getIfAvailable(() -> PathPatternParser.defaultInstance),
+				environment);
 	}
 
 	@Bean
@@ -196,7 +183,7 @@ public final class RateLimitWebAutoConfiguration {
 				!paths.policies().isEmpty() || lists.needFilter(false));
 	}
 
-	/** Policies may need the user only later, when they are refreshed. */
+	/** It has all policies: refreshed ones may need the user. */
 	@Bean
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterAfterSecurity(RequestCharges charges, Decider decider,
 			LimitedPaths paths, AccessLists lists, LimitedResponses responses, FilterOrders orders) {
@@ -205,10 +192,7 @@ public final class RateLimitWebAutoConfiguration {
 				!paths.policies().isEmpty() || lists.needFilter(true));
 	}
 
-	/**
-	 * Runs before all filters that may call methods, but after those that measure
-	 * requests and handle failures.
-	 */
+	/** Runs before all filters that may call methods, but after those that measure. */
 	@Bean
 	FilterRegistrationBean<RateLimitExceededFilter> rateLimitExceededFilter(LimitedResponses responses, Decider decider,
 			RequestCharges charges) {
@@ -233,35 +217,29 @@ public final class RateLimitWebAutoConfiguration {
 	}
 
 	@Bean
-	UnservedPaths rateLimitUnservedPaths(LimitedPaths paths,
-			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser,
-			ObjectProvider<HandlerMapping> mappings, WebApplicationContext context) {
-		return new UnservedPaths(paths, parser.getIfAvailable(() -> PathPatternParser.defaultInstance),
-				() -> LoginFilters.exist(context), mappings, context);
-	}
-
-	@Bean
-	SmartInitializingSingleton rateLimitUncountedLogins(RequestIdentifiers identifiers, LimitedPaths paths,
+	UnservedPaths rateLimitUnservedPaths(LimitedPaths paths, ObjectProvider<HandlerMapping> mappings,
 			WebApplicationContext context) {
-		return () -> paths.policies()
-			.stream()
-			.filter((policy) -> UNAUTHORIZED.equals(policy.enforcement().countWhen()) && LoginFilters.exist(context))
-			.forEach((policy) -> warnIfUncounted(policy, identifiers));
+		return new UnservedPaths(paths, () -> LoginFilters.exist(context), mappings, context);
 	}
 
 	/**
-	 * Warns of a policy that counts only failed logins, but by users only, or with plans:
+	 * Warns of policies that count only failed logins, but by users only, or with plans:
 	 * what refuses a login answers before there is a user. A handler may answer 401 too.
 	 */
-	private static void warnIfUncounted(IdentifiedPolicy policy, RequestIdentifiers identifiers) {
-		boolean plans = !policy.plans().isEmpty();
-		if (plans || policy.identifiers().stream().allMatch(identifiers::needsUser)) {
-			String name = policy.policy().name();
-			logger.warn(
-					"The policy '{}' does not count what Spring Security or another filter answers with 401, because there is no user yet. {}",
-					name, plans ? "Count that by a second policy, which has no plans"
-							: "Add ip to " + PolicyReader.property(name, ".identifiers"));
-		}
+	@Bean
+	SmartInitializingSingleton rateLimitUncountedLogins(RequestIdentifiers identifiers, LimitedPaths paths,
+			WebApplicationContext context) {
+		return () -> paths.policies().forEach((policy) -> {
+			boolean plans = !policy.plans().isEmpty();
+			if (UNAUTHORIZED.equals(policy.enforcement().countWhen()) && LoginFilters.exist(context)
+					&& (plans || policy.identifiers().stream().allMatch(identifiers::needsUser))) {
+				String name = policy.policy().name();
+				logger.warn(
+						"The policy '{}' does not count what Spring Security or another filter answers with 401, because there is no user yet. {}",
+						name, plans ? "Count that by a second policy, which has no plans"
+								: "Add ip to " + PolicyReader.property(name, ".identifiers"));
+			}
+		});
 	}
 
 	@Bean
@@ -315,13 +293,10 @@ public final class RateLimitWebAutoConfiguration {
 		@Bean
 		SmartInitializingSingleton rateLimitLimitedProbes(LimitedPaths paths,
 				ObjectProvider<PathMappedEndpoints> endpoints, Environment environment) {
-			// Patterns of routes may begin with it.
-			String servletPath = StringUtils
-				.trimTrailingCharacter(environment.getProperty("spring.mvc.servlet.path", ""), '/');
 			return () -> endpoints.ifAvailable((found) -> {
 				Map<String, List<String>> limited = new TreeMap<>();
 				for (String probe : probes(found, environment)) {
-					paths.denying(Stream.of(probe, servletPath + probe).distinct().toList())
+					paths.denying(probe)
 						.forEach((policy) -> limited.computeIfAbsent(policy, (key) -> new ArrayList<>()).add(probe));
 				}
 				if (!limited.isEmpty()) {

@@ -18,9 +18,6 @@ import org.springframework.security.web.header.HeaderWriterFilter;
  */
 public record SpringSecurityFilters(ObjectProvider<FilterChainProxy> proxies) implements SecurityFilters {
 
-	/** The bean of the filter in which users log in. */
-	public static final String BEAN = "springSecurityFilterChain";
-
 	@Override
 	public List<Filter> find(HttpServletRequest request) {
 		return this.proxies.stream()

@@ -31,10 +31,6 @@ public final class AccessLists {
 
 	private final Clients denied = new Clients();
 
-	/**
-	 * Creates empty lists.
-	 * @param exemptions decide which requests are never limited; may be empty
-	 */
 	AccessLists(RequestIdentifiers identifiers, List<RateLimitExemption> exemptions) {
 		this.identifiers = identifiers;
 		this.exemptions = List.copyOf(exemptions);
@@ -51,7 +47,7 @@ public final class AccessLists {
 		this.allowed.add(entry);
 	}
 
-	/** Adds a client that is always denied. */
+	/** Adds a client that is always denied, as {@link #allow} does. */
 	void deny(String entry) {
 		this.denied.add(entry);
 	}
@@ -100,17 +96,12 @@ public final class AccessLists {
 		return this.allowed.containsUser(user) ? Access.UNLIMITED : others;
 	}
 
-	/** Whether a request is limited. */
+	/**
+	 * Whether a request is denied or allowed regardless of its limits, or they decide.
+	 */
 	public enum Access {
 
-		/** It is denied, regardless of its limits. */
-		DENIED,
-
-		/** It is allowed, regardless of its limits. */
-		UNLIMITED,
-
-		/** Its limits decide. */
-		LIMITED
+		DENIED, UNLIMITED, LIMITED
 
 	}
 
@@ -120,6 +111,7 @@ public final class AccessLists {
 		/** Loads many classes, which few applications need. */
 		private @Nullable DualIPv4v6Tries addresses;
 
+		/** The values of other identifiers, by their names. */
 		private final Map<String, Set<String>> values = new LinkedHashMap<>();
 
 		void add(String entry) {
@@ -149,28 +141,25 @@ public final class AccessLists {
 
 		/** Returns whether there are entries that need the user, or others. */
 		boolean hasEntries(boolean ofUsers) {
-			return (!ofUsers && this.addresses != null) || this.values.keySet()
-				.stream()
-				.anyMatch((type) -> AccessLists.this.identifiers.needsUser(type) == ofUsers);
+			return (!ofUsers && this.addresses != null)
+					|| this.values.keySet().stream().anyMatch((type) -> needsUser(type) == ofUsers);
 		}
 
-		/**
-		 * Returns whether the client of a request is on this list.
-		 * @param userKnown whether users have logged in by now
-		 */
+		private boolean needsUser(String type) {
+			return AccessLists.this.identifiers.needsUser(type);
+		}
+
 		boolean contains(HttpServletRequest request, boolean userKnown) {
-			if (this.addresses != null) {
-				IPAddress address = AccessLists.this.identifiers.addresses().address(request);
-				if (address != null && this.addresses.elementContains(address)) {
-					return true;
-				}
+			IPAddress address = (this.addresses != null) ? AccessLists.this.identifiers.addresses().address(request)
+					: null;
+			if (this.addresses != null && address != null && this.addresses.elementContains(address)) {
+				return true;
 			}
 			for (Map.Entry<String, Set<String>> entry : this.values.entrySet()) {
-				if (userKnown || !AccessLists.this.identifiers.needsUser(entry.getKey())) {
-					Identifier identifier = AccessLists.this.identifiers.find(entry.getKey(), request);
-					if (identifier != null && entry.getValue().contains(identifier.value())) {
-						return true;
-					}
+				Identifier client = (userKnown || !needsUser(entry.getKey()))
+						? AccessLists.this.identifiers.find(entry.getKey(), request) : null;
+				if (client != null && entry.getValue().contains(client.value())) {
+					return true;
 				}
 			}
 			return false;

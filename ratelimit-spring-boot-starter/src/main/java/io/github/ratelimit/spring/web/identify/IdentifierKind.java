@@ -14,54 +14,36 @@ import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How an identifier, or a part of one, is found. Whether it needs the user is asked late,
- * because the bean that resolves it may not exist yet.
+ * How an identifier, or a part of one, is found.
  *
- * @param user returns whether it is known only after the login
+ * @param user returns whether it is known only after the login; asked late, because the
+ * bean that resolves it may not exist yet
  */
 record IdentifierKind(BooleanSupplier user, boolean needsPattern, Finder finder) {
 
-	static final IdentifierKind GLOBAL = new IdentifierKind(() -> false, false,
-			(request, pattern, values) -> Identifier.GLOBAL);
-
-	static IdentifierKind of(String type, Function<HttpServletRequest, @Nullable String> value) {
-		return of(type, false, value);
-	}
-
+	/** Creates that of the requests themselves. */
 	static IdentifierKind of(String type, boolean user, Function<HttpServletRequest, @Nullable String> value) {
 		return new IdentifierKind(() -> user, false,
 				(request, pattern, values) -> identifier(type, value.apply(request)));
 	}
 
-	/** Creates that of the path patterns. */
-	static IdentifierKind ofPath(String type) {
-		return new IdentifierKind(() -> false, true, (request, pattern, values) -> identifier(type, pattern));
-	}
-
-	/** Creates that of an expression over the arguments of a method. */
-	static IdentifierKind ofArguments(String expression) {
-		return new IdentifierKind(() -> false, false,
-				(request, pattern, values) -> identifier(expression, values.get(expression)));
-	}
-
 	/** Creates that of an expression. */
 	static IdentifierKind own(String name, RequestExpression expression) {
-		return new IdentifierKind(expression::needsUser, false, logged(name, expression::text));
+		return own(name, expression::needsUser, expression::text);
 	}
 
 	/** Creates that of a bean, which may be one of a request. */
 	static IdentifierKind own(String name, Supplier<IdentifierResolver> resolver) {
-		return new IdentifierKind(() -> resolver.get().needsUser(), false,
-				logged(name, (request) -> resolver.get().resolve(request)));
+		return own(name, () -> resolver.get().needsUser(), (request) -> resolver.get().resolve(request));
 	}
 
 	/**
-	 * If it fails, the identifier is missing. This is logged once, without anything that
-	 * a client may have sent.
+	 * If it fails, the identifier is missing. The log says so once, without its value.
 	 */
-	private static Finder logged(String name, Function<HttpServletRequest, @Nullable String> value) {
+	private static IdentifierKind own(String name, BooleanSupplier user,
+			Function<HttpServletRequest, @Nullable String> value) {
 		LoggedOnce warnings = new LoggedOnce(IdentifierKind.class);
-		return (request, pattern, values) -> {
+		return new IdentifierKind(user, false, (request, pattern, values) -> {
 			try {
 				return identifier(name, value.apply(request));
 			}
@@ -71,7 +53,7 @@ record IdentifierKind(BooleanSupplier user, boolean needsPattern, Finder finder)
 						name, RequestExpression.reason(ex));
 				return null;
 			}
-		};
+		});
 	}
 
 	/** Creates that of several parts, which are missing if one of them is. */
@@ -97,7 +79,7 @@ record IdentifierKind(BooleanSupplier user, boolean needsPattern, Finder finder)
 		return this.user.getAsBoolean();
 	}
 
-	private static @Nullable Identifier identifier(String type, @Nullable String value) {
+	static @Nullable Identifier identifier(String type, @Nullable String value) {
 		return (value != null && !value.isBlank()) ? new Identifier(type, value) : null;
 	}
 

@@ -32,8 +32,8 @@ import org.springframework.util.StringUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Reads identifiers and lists of clients from properties. Reports errors with the name
- * and the value of the property.
+ * Reads identifiers and lists of clients from properties. Errors name the property and
+ * its value.
  */
 public final class IdentifierReader {
 
@@ -62,10 +62,8 @@ public final class IdentifierReader {
 		Map<String, IdentifierKind> own = new HashMap<>();
 		for (String name : beans.getBeanNamesForType(IdentifierResolver.class, true, false)) {
 			if (!ScopedProxyUtils.isScopedTarget(name)) {
-				requireUsable(name);
-				// It may depend on beans with limited methods, which depend on
-				// identifiers.
-				own.put(name, IdentifierKind.own(name,
+				// It may depend on limited methods, which depend on identifiers.
+				own.put(requireUsable(name), IdentifierKind.own(name,
 						SingletonSupplier.of(() -> beans.getBean(name, IdentifierResolver.class))));
 			}
 		}
@@ -82,9 +80,9 @@ public final class IdentifierReader {
 		return new RequestIdentifiers(readAddresses(), own);
 	}
 
-	private static void requireUsable(String bean) {
+	private static String requireUsable(String bean) {
 		try {
-			IdentifierNames.requireUsable(bean);
+			return IdentifierNames.requireUsable(bean);
 		}
 		catch (IllegalArgumentException ex) {
 			throw new InvalidBeanException(bean, IdentifierResolver.class, ex);
@@ -108,7 +106,7 @@ public final class IdentifierReader {
 		}
 		requireAddressesOfConnections();
 		ForwardedHeader header = (configured != null) ? configured : ForwardedHeader.X_FORWARDED_FOR;
-		readEach(PROXIES, blocks, (block) -> new TrustedProxies(List.of(block), header));
+		PolicyReader.readEach(PROXIES, blocks, (block) -> new TrustedProxies(List.of(block), header));
 		return PolicyReader.read(PROXIES, blocks, () -> new TrustedProxies(blocks, header));
 	}
 
@@ -151,15 +149,14 @@ public final class IdentifierReader {
 
 	/** Rejects identifiers of policies that requests cannot have. */
 	public void requireKnown(RequestIdentifiers identifiers, ConfiguredPolicies policies) {
-		readEach("ratelimit.defaults.identifiers", policies.defaults().identifiers(), identifiers::requireKnown);
-		requireFallback("ratelimit.defaults.missing-identifier", policies.defaults().enforcement(), identifiers);
+		ConfiguredPolicies.Defaults defaults = policies.defaults();
+		PolicyReader.readEach("ratelimit.defaults.identifiers", defaults.identifiers(), identifiers::requireKnown);
+		requireFallback("ratelimit.defaults.missing-identifier", defaults.enforcement(), identifiers);
 		policies.policies().forEach((name, policy) -> {
 			boolean limitsPaths = limitsPaths(name);
-			readEach(PolicyReader.property(name, ".identifiers"), policy.identifiers(), (identifier) -> {
-				if (limitsPaths || !IdentifierNames.isOfCode(identifier)) {
-					identifiers.requireKnown(identifier);
-				}
-			});
+			PolicyReader.readEach(PolicyReader.property(name, ".identifiers"), policy.identifiers(),
+					(identifier) -> (limitsPaths || !IdentifierNames.isOfCode(identifier))
+							? identifiers.requireKnown(identifier) : identifier);
 			requireFallback(PolicyReader.property(name, ".missing-identifier"), policy.enforcement(), identifiers);
 		});
 	}
@@ -183,13 +180,6 @@ public final class IdentifierReader {
 								ex.getMessage()));
 			}
 		}
-	}
-
-	private static void readEach(String property, List<String> values, Consumer<String> reader) {
-		PolicyReader.readEach(property, values, (value) -> {
-			reader.accept(value);
-			return value;
-		});
 	}
 
 }

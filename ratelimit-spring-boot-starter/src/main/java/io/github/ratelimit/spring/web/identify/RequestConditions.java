@@ -51,16 +51,15 @@ public final class RequestConditions {
 
 	private static void add(String property, @Nullable String text, boolean wanted,
 			Function<String, @Nullable Predicate<HttpServletRequest>> declared, List<Condition> conditions) {
-		if (text != null) {
-			Predicate<HttpServletRequest> predicate = declared.apply(text);
-			conditions.add(new Condition(property, (predicate != null) ? predicate::test : expression(property, text),
-					wanted));
+		Predicate<HttpServletRequest> predicate = (text != null) ? declared.apply(text) : null;
+		if (predicate != null) {
+			conditions.add(new Condition(property, predicate::test, wanted));
 		}
-	}
-
-	private static Function<HttpServletRequest, @Nullable Object> expression(String property, String text) {
-		RequestExpression expression = PolicyReader.read(property, text, () -> parse(text));
-		return (request) -> expression.evaluate(request, null, Object.class);
+		else if (text != null) {
+			RequestExpression expression = PolicyReader.read(property, text, () -> parse(text));
+			conditions
+				.add(new Condition(property, (request) -> expression.evaluate(request, null, Object.class), wanted));
+		}
 	}
 
 	private static RequestExpression parse(String text) {
@@ -76,10 +75,6 @@ public final class RequestConditions {
 						.formatted(text));
 		}
 		return expression;
-	}
-
-	public boolean isEmpty() {
-		return this.conditions.isEmpty();
 	}
 
 	/** Returns the names of the policies that do not apply to a request. */

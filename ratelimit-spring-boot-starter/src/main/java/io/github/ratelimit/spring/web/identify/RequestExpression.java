@@ -92,10 +92,6 @@ final class RequestExpression {
 		return this.expression.variables().contains(PRINCIPAL) || this.expression.namesAny(OF_USER);
 	}
 
-	<T> @Nullable T evaluate(HttpServletRequest request, @Nullable Principal user, Class<T> type) {
-		return this.expression.evaluate(variables(request, user), type);
-	}
-
 	/** Returns the value as text; {@code null} if there is nothing to read. */
 	@Nullable String text(HttpServletRequest request) {
 		Object value;
@@ -116,34 +112,21 @@ final class RequestExpression {
 		return (value != null) ? value.toString() : null;
 	}
 
-	private Map<String, @Nullable Object> variables(HttpServletRequest request, @Nullable Principal user) {
+	<T> @Nullable T evaluate(HttpServletRequest request, @Nullable Principal user, Class<T> type) {
 		Map<String, @Nullable Object> values = new HashMap<>();
 		values.put(REQUEST, request);
 		if (this.expression.variables().contains(QUERY)) {
 			values.put(QUERY, RequestValues.query(request));
 		}
-		values.put(PRINCIPAL, (SECURITY && user != null) ? Unwrapping.principal(user) : user);
-		return values;
+		// The type is looked up only if Spring Security is there.
+		values.put(PRINCIPAL, (SECURITY && user instanceof Authentication login) ? login.getPrincipal() : user);
+		return this.expression.evaluate(values, type);
 	}
 
-	/**
-	 * Returns why an evaluation failed: the message may contain what a client has sent.
-	 */
+	/** Returns why an evaluation failed, without what a client may have sent. */
 	static String reason(RuntimeException ex) {
 		String type = ex.getClass().getName();
 		return (ex instanceof SpelEvaluationException spel) ? type + ' ' + spel.getMessageCode() : type;
-	}
-
-	/** A separate class, because Spring Security is optional. */
-	private static final class Unwrapping {
-
-		private Unwrapping() {
-		}
-
-		static @Nullable Object principal(Principal principal) {
-			return (principal instanceof Authentication authentication) ? authentication.getPrincipal() : principal;
-		}
-
 	}
 
 }

@@ -26,14 +26,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds the identifiers of requests by their names in the configuration: {@code ip},
- * {@code user}, {@code header:NAME}, {@code cookie:NAME}, {@code query:NAME},
- * {@code path}, {@code method}, {@code global}, custom identifiers, and combinations of
- * them joined by plus signs.
+ * Finds the identifiers of requests by their {@linkplain IdentifierNames names}.
  * <p>
  * Safe for use by several threads.
- *
- * @since 0.1
  */
 public final class RequestIdentifiers {
 
@@ -52,11 +47,6 @@ public final class RequestIdentifiers {
 
 	private final UncountedRequests uncounted = new UncountedRequests();
 
-	/**
-	 * Creates identifiers.
-	 * @param addresses finds the addresses of clients
-	 * @param own identifiers of the application, by name
-	 */
 	RequestIdentifiers(AddressResolver addresses, Map<String, IdentifierKind> own) {
 		this.addresses = addresses;
 		this.own = new TreeMap<>(own);
@@ -65,13 +55,15 @@ public final class RequestIdentifiers {
 
 	/**
 	 * Rejects an identifier that requests cannot have.
+	 * @return its name
 	 * @throws IllegalArgumentException if the identifier is unknown
 	 */
-	public void requireKnown(String name) {
+	public String requireKnown(String name) {
 		if (IdentifierNames.parts(name).stream().anyMatch(IdentifierNames::isExpression)) {
 			throw unknown(name, name);
 		}
 		kind(name);
+		return name;
 	}
 
 	/**
@@ -104,7 +96,7 @@ public final class RequestIdentifiers {
 	}
 
 	/**
-	 * Finds all identifiers of a request, or the one that its policy uses instead.
+	 * Finds all identifiers of a request, or the fallback of its policy.
 	 * @return the identifiers to count by; empty if the policy does not apply
 	 * @throws CallerDeniedException if an identifier is missing that the policy requires
 	 */
@@ -113,19 +105,16 @@ public final class RequestIdentifiers {
 	}
 
 	/**
-	 * Finds the identifiers that are known before the login. Uses the fallback of the
-	 * policy only if no identifier needs the user.
-	 * @throws CallerDeniedException if an identifier is missing that the policy requires
+	 * Finds the identifiers that are known before the login, as {@link #find} does. There
+	 * is no fallback yet if others need the user.
 	 */
 	public List<Identifier> findBeforeLogin(PolicyUse use, HttpServletRequest request) {
 		return needsUser(use.policy()) ? find(use, (name) -> !needsUser(name), request) : find(use, request);
 	}
 
 	/**
-	 * Finds the identifiers that are known only after the login. Uses the fallback of the
-	 * policy if there was no identifier before the login either.
-	 * @param foundBefore whether an identifier was found before the login
-	 * @throws CallerDeniedException if an identifier is missing that the policy requires
+	 * Finds the identifiers that are known only after the login, as {@link #find} does.
+	 * @param foundBefore whether others were found before, so that none is a fallback
 	 */
 	public List<Identifier> findAfterLogin(PolicyUse use, boolean foundBefore, HttpServletRequest request) {
 		return orFallback(find(use, this::needsUser, request), foundBefore, use, request);
@@ -134,14 +123,14 @@ public final class RequestIdentifiers {
 	private List<Identifier> orFallback(List<Identifier> found, boolean foundBefore, PolicyUse use,
 			HttpServletRequest request) {
 		MissingIdentifier missing = use.policy().enforcement().missing();
+		boolean any = foundBefore || !found.isEmpty();
 		if (missing == MissingIdentifier.SKIP) {
-			this.uncounted.note(use.policy(), foundBefore || !found.isEmpty());
+			this.uncounted.note(use.policy(), any);
 		}
-		else if (found.isEmpty() && !foundBefore && missing instanceof MissingIdentifier.Fallback fallback) {
-			if (!add(fallback.identifier(), use, request, found)
-					&& !add(IdentifierNames.ADDRESS, use, request, found)) {
-				found.add(Identifier.GLOBAL);
-			}
+		else if (!any && missing instanceof MissingIdentifier.Fallback fallback
+				&& !add(fallback.identifier(), use, request, found)
+				&& !add(IdentifierNames.ADDRESS, use, request, found)) {
+			found.add(Identifier.GLOBAL);
 		}
 		return found;
 	}
@@ -163,21 +152,17 @@ public final class RequestIdentifiers {
 	 */
 	private boolean add(String name, PolicyUse use, HttpServletRequest request, List<Identifier> identifiers) {
 		IdentifierKind kind = kind(name);
-		if (use.patterns().isEmpty() || !kind.needsPattern()) {
-			return add(kind.finder().find(request, null, use.values()), identifiers);
-		}
 		boolean found = false;
-		for (String pattern : use.patterns()) {
-			found |= add(kind.finder().find(request, pattern, use.values()), identifiers);
+		int patterns = kind.needsPattern() ? use.patterns().size() : 0;
+		for (int i = 0; i < Math.max(1, patterns); i++) {
+			Identifier identifier = kind.finder()
+				.find(request, (i < patterns) ? use.patterns().get(i) : null, use.values());
+			found |= identifier != null;
+			if (identifier != null && !identifiers.contains(identifier)) {
+				identifiers.add(identifier);
+			}
 		}
 		return found;
-	}
-
-	private static boolean add(@Nullable Identifier identifier, List<Identifier> identifiers) {
-		if (identifier != null && !identifiers.contains(identifier)) {
-			identifiers.add(identifier);
-		}
-		return identifier != null;
 	}
 
 	/** Finds an identifier that does not depend on the path. */
@@ -191,21 +176,18 @@ public final class RequestIdentifiers {
 	}
 
 	/**
-	 * Finds all identifiers that policies name. Those that need the user are not asked if
-	 * there is none.
+	 * Finds all identifiers that policies name and the request has.
 	 * @param pattern the path pattern of the request; {@code null} if there is none
 	 * @param withUser whether to find those that need the user
-	 * @return those that the request has, by their names
+	 * @return the identifiers by their names
 	 */
 	public Map<String, Identifier> findAll(@Nullable String pattern, boolean withUser, HttpServletRequest request) {
 		boolean user = withUser && request.getUserPrincipal() != null;
 		Map<String, Identifier> found = new HashMap<>();
 		this.kinds.forEach((name, kind) -> {
 			try {
-				Identifier identifier = (user || !kind.needsUser()) ? kind.finder().find(request, pattern, Map.of())
-						: null;
-				if (identifier != null) {
-					found.put(name, identifier);
+				if (user || !kind.needsUser()) {
+					found.computeIfAbsent(name, (key) -> kind.finder().find(request, pattern, Map.of()));
 				}
 			}
 			catch (RuntimeException ex) {
@@ -227,23 +209,26 @@ public final class RequestIdentifiers {
 
 	private IdentifierKind parsePart(String part, String name) {
 		if (IdentifierNames.isExpression(part)) {
-			return IdentifierKind.ofArguments(part);
+			return new IdentifierKind(() -> false, false,
+					(request, pattern, values) -> IdentifierKind.identifier(part, values.get(part)));
 		}
 		IdentifierNames.Named named = IdentifierNames.named(part);
 		if (named != null) {
 			String field = named.name();
-			return IdentifierKind.of(part, switch (named.source()) {
+			return IdentifierKind.of(part, false, switch (named.source()) {
 				case "header" -> (request) -> request.getHeader(field);
 				case "cookie" -> (request) -> RequestValues.cookie(field, request);
 				default -> (request) -> RequestValues.query(request).get(field);
 			});
 		}
 		return switch (part) {
-			case IdentifierNames.ADDRESS -> IdentifierKind.of(part, this.addresses::resolve);
+			case IdentifierNames.ADDRESS -> IdentifierKind.of(part, false, this.addresses::resolve);
 			case IdentifierNames.USER -> IdentifierKind.of(part, true, RequestValues::user);
-			case IdentifierNames.PATH -> IdentifierKind.ofPath(part);
-			case IdentifierNames.METHOD -> IdentifierKind.of(part, RequestValues::method);
-			case IdentifierNames.GLOBAL -> IdentifierKind.GLOBAL;
+			case IdentifierNames.PATH -> new IdentifierKind(() -> false, true,
+					(request, pattern, values) -> IdentifierKind.identifier(part, pattern));
+			case IdentifierNames.METHOD -> IdentifierKind.of(part, false, RequestValues::method);
+			case IdentifierNames.GLOBAL ->
+				new IdentifierKind(() -> false, false, (request, pattern, values) -> Identifier.GLOBAL);
 			default -> Optional.ofNullable(this.own.get(part)).orElseThrow(() -> unknown(part, name));
 		};
 	}

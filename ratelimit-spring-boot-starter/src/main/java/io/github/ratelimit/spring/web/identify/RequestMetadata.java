@@ -37,8 +37,7 @@ public final class RequestMetadata implements RateLimiterDecorator {
 	/**
 	 * Reads the expressions.
 	 * @param policies the properties of policies, by their names
-	 * @param current returns the request of the current thread; {@code null} if there is
-	 * none
+	 * @param current returns the request of the current thread; {@code null} for none
 	 * @throws org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException
 	 * if an expression could never be evaluated, or is the same for all requests
 	 */
@@ -72,9 +71,7 @@ public final class RequestMetadata implements RateLimiterDecorator {
 		}
 		Set<String> texts = new LinkedHashSet<>();
 		for (Charge charge : request.charges()) {
-			String policy = charge.policy().name();
-			RequestExpression expression = this.expressions.get(policy);
-			String text = (expression != null) ? text(policy, expression, served) : null;
+			String text = text(charge.policy().name(), served);
 			if (text != null && !text.isEmpty()) {
 				texts.add(text);
 			}
@@ -84,9 +81,10 @@ public final class RequestMetadata implements RateLimiterDecorator {
 			.withMetadata(metadata.substring(0, Math.min(metadata.length(), RateLimitRequest.MAX_METADATA_LENGTH)));
 	}
 
-	private @Nullable String text(String policy, RequestExpression expression, HttpServletRequest request) {
+	private @Nullable String text(String policy, HttpServletRequest request) {
+		RequestExpression expression = this.expressions.get(policy);
 		try {
-			return expression.text(request);
+			return (expression != null) ? expression.text(request) : null;
 		}
 		catch (RuntimeException ex) {
 			this.warnings.warn(policy, "{} failed, so that its log keeps requests without it: {}. This is logged once",

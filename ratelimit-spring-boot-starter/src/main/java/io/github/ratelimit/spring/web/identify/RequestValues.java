@@ -19,9 +19,7 @@ import org.springframework.web.util.WebUtils;
  */
 final class RequestValues {
 
-	/**
-	 * Replaces unknown methods, of which a client may invent any number.
-	 */
+	/** Replaces unknown methods, of which a client may invent any number. */
 	private static final String OTHER_METHOD = "*";
 
 	private static final Set<HttpMethod> METHODS = Set.of(HttpMethod.values());

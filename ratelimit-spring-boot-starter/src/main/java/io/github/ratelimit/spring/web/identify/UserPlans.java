@@ -3,9 +3,7 @@ package io.github.ratelimit.spring.web.identify;
 import java.security.Principal;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
@@ -13,12 +11,14 @@ import com.github.benmanes.caffeine.cache.Ticker;
 import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.config.PolicyReader;
 import io.github.ratelimit.spring.config.RateLimitProperties;
+import io.github.ratelimit.spring.decide.LoggedOnce;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -34,25 +34,21 @@ public final class UserPlans {
 
 	private static final String ATTRIBUTE = UserPlans.class.getName();
 
+	private static final String PLAN = "ratelimit.plan";
+
 	private static final String TTL = "ratelimit.plan-cache-ttl";
 
 	private static final Duration LONGEST_TTL = Duration.ofDays(1);
 
 	private static final int MOST_USERS = 10_000;
 
-	/** Time without failures after which the resolver counts as working again. */
-	private static final long CALM = Duration.ofMinutes(1).toNanos();
+	private final LoggedOnce warnings = new LoggedOnce(UserPlans.class);
 
 	private final @Nullable PlanResolver resolver;
 
-	/** Is told of each plan that the resolver returns. */
 	private final Consumer<String> found;
 
 	private final @Nullable Cache<String, Optional<String>> cache;
-
-	private final Ticker ticker;
-
-	private final AtomicLong lastFailure;
 
 	/**
 	 * Creates plans.
@@ -64,8 +60,6 @@ public final class UserPlans {
 	UserPlans(@Nullable PlanResolver resolver, Duration ttl, Consumer<String> found, Ticker ticker) {
 		this.resolver = resolver;
 		this.found = found;
-		this.ticker = ticker;
-		this.lastFailure = new AtomicLong(ticker.read() - CALM);
 		this.cache = ttl.isZero() ? null
 				: Caffeine.newBuilder().maximumSize(MOST_USERS).expireAfterWrite(ttl).ticker(ticker).build();
 	}
@@ -73,41 +67,44 @@ public final class UserPlans {
 	/**
 	 * Reads how the plans of users are found.
 	 * @param found is told of each plan of a user
-	 * @param bean supplies the resolver that is a bean, if there is one
-	 * @param names the names of the beans that are resolvers
+	 * @param beans may have a resolver
 	 */
 	public static UserPlans read(RateLimitProperties properties, ConfiguredPolicies policies, Consumer<String> found,
-			Supplier<PlanResolver> bean, String... names) {
+			ListableBeanFactory beans) {
 		Duration ttl = properties.planCacheTtl();
 		if (ttl.isNegative() || ttl.compareTo(LONGEST_TTL) > 0) {
 			throw new InvalidConfigurationPropertyValueException(TTL, ttl, "Must be from 0 to 1d.");
 		}
 		String expression = properties.plan();
+		String[] names = beans.getBeanNamesForType(PlanResolver.class, true, false);
 		if (expression != null && names.length > 0) {
-			throw new InvalidConfigurationPropertyValueException("ratelimit.plan", expression,
+			throw new InvalidConfigurationPropertyValueException(PLAN, expression,
 					"There is a PlanResolver bean as well (%s): remove one of them."
 						.formatted(String.join(", ", names)));
 		}
 		PlanResolver resolver = null;
 		if (expression != null) {
-			RequestExpression plan = PolicyReader.read("ratelimit.plan", expression,
-					() -> new RequestExpression(expression));
-			if (!ttl.isZero() && !plan.isOfUserAlone()) {
-				logger.warn(
-						"ratelimit.plan reads the request, but {} is {}: the plan of a user's first request applies to all"
-								+ " requests of that user in this time. Set {} to 0 if the plan differs between requests",
-						TTL, ttl, TTL);
-			}
-			resolver = (user, request) -> plan.evaluate(request, user, String.class);
+			resolver = read(expression, ttl);
 		}
 		else if (names.length > 0) {
-			SingletonSupplier<PlanResolver> supplier = SingletonSupplier.of(bean);
+			SingletonSupplier<PlanResolver> supplier = SingletonSupplier.of(() -> beans.getBean(PlanResolver.class));
 			resolver = (user, request) -> supplier.obtain().resolve(user, request);
 		}
 		else {
 			requireNoPlans(policies);
 		}
 		return new UserPlans(resolver, ttl, found, Ticker.systemTicker());
+	}
+
+	private static PlanResolver read(String expression, Duration ttl) {
+		RequestExpression plan = PolicyReader.read(PLAN, expression, () -> new RequestExpression(expression));
+		if (!ttl.isZero() && !plan.isOfUserAlone()) {
+			logger.warn(
+					"{} reads the request, but {} is {}: the plan of a user's first request applies to all"
+							+ " requests of that user in this time. Set {} to 0 if the plan differs between requests",
+					PLAN, TTL, ttl, TTL);
+		}
+		return (user, request) -> plan.evaluate(request, user, String.class);
 	}
 
 	private static void requireNoPlans(ConfiguredPolicies policies) {
@@ -167,12 +164,10 @@ public final class UserPlans {
 		}
 	}
 
-	/** Logs the first of failures that follow each other within a minute. */
 	private void warn(String reason) {
-		long now = this.ticker.read();
-		if (now - this.lastFailure.getAndSet(now) >= CALM) {
-			logger.warn("The plans of users are not known, so that the limits without a plan apply: {}", reason);
-		}
+		this.warnings.warn(reason,
+				"The plans of users are not known, so that the limits without a plan apply: {}. This is logged once",
+				reason);
 	}
 
 	private record Found(String user, @Nullable String plan) {

@@ -18,7 +18,6 @@ import org.springframework.web.util.pattern.PatternParseException;
  * @param method the method, {@code null} for any; {@code GET} includes {@code HEAD}
  * @param pattern the pattern, matched against the parsed path behind the context path
  * @param cost what a request uses of each quota, 0 or more
- * @since 0.1
  */
 public record Route(@Nullable HttpMethod method, PathPattern pattern, long cost) {
 

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Stream;
 
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.config.PolicyReader;
@@ -32,7 +31,6 @@ import org.springframework.web.servlet.handler.AbstractUrlHandlerMapping;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
 import org.springframework.web.servlet.resource.PathResourceResolver;
 import org.springframework.web.servlet.resource.ResourceHttpRequestHandler;
-import org.springframework.web.util.pattern.PathPatternParser;
 
 /**
  * Logs at startup which paths limit nothing, because no handler, static resource or other
@@ -51,17 +49,13 @@ public final class UnservedPaths implements ApplicationListener<ApplicationReady
 
 	private final LimitedPaths paths;
 
-	private final PathPatternParser parser;
-
 	private final BooleanSupplier filters;
 
 	private final ObjectProvider<HandlerMapping> mappings;
 
 	private final WebApplicationContext context;
 
-	/** Patterns of routes may begin with it, unlike those of handlers. */
-	private final String servletPath;
-
+	/** Patterns with the path of the servlet and without it. */
 	private final Set<String> served = new TreeSet<>();
 
 	/** Where static resources of any path are looked up. */
@@ -71,15 +65,12 @@ public final class UnservedPaths implements ApplicationListener<ApplicationReady
 	 * Creates a listener.
 	 * @param filters returns whether filters may answer requests
 	 */
-	public UnservedPaths(LimitedPaths paths, PathPatternParser parser, BooleanSupplier filters,
-			ObjectProvider<HandlerMapping> mappings, WebApplicationContext context) {
+	public UnservedPaths(LimitedPaths paths, BooleanSupplier filters, ObjectProvider<HandlerMapping> mappings,
+			WebApplicationContext context) {
 		this.paths = paths;
-		this.parser = parser;
 		this.filters = filters;
 		this.mappings = mappings;
 		this.context = context;
-		this.servletPath = StringUtils
-			.trimTrailingCharacter(context.getEnvironment().getProperty("spring.mvc.servlet.path", ""), '/');
 	}
 
 	@Override
@@ -107,18 +98,21 @@ public final class UnservedPaths implements ApplicationListener<ApplicationReady
 	}
 
 	private void add(HandlerMapping mapping) {
-		boolean anything = mapping instanceof AbstractHandlerMapping other && other.getDefaultHandler() != null;
+		if (mapping instanceof AbstractHandlerMapping other && other.getDefaultHandler() != null) {
+			add(ANY);
+		}
 		if (mapping instanceof RequestMappingInfoHandlerMapping methods) {
-			methods.getHandlerMethods().keySet().forEach((info) -> this.served.addAll(info.getPatternValues()));
+			methods.getHandlerMethods().keySet().forEach((info) -> info.getPatternValues().forEach(this::add));
 		}
 		else if (mapping instanceof AbstractUrlHandlerMapping urls) {
 			urls.getHandlerMap().forEach(this::add);
-			this.served.addAll((urls.getRootHandler() != null) ? Set.of("/") : Set.of());
+			if (urls.getRootHandler() != null) {
+				add("/");
+			}
 		}
-		else {
-			anything |= !(mapping instanceof RouterFunctionMapping router) || router.getRouterFunction() != null;
+		else if (!(mapping instanceof RouterFunctionMapping router) || router.getRouterFunction() != null) {
+			add(ANY);
 		}
-		this.served.addAll(anything ? Set.of(ANY) : Set.of());
 	}
 
 	private void add(String pattern, Object handler) {
@@ -126,8 +120,13 @@ public final class UnservedPaths implements ApplicationListener<ApplicationReady
 			this.locations.addAll(files.getLocations());
 		}
 		else {
-			this.served.add(pattern);
+			add(pattern);
 		}
+	}
+
+	private void add(String pattern) {
+		this.served.add(pattern);
+		this.served.add(this.paths.servletPath() + pattern);
 	}
 
 	/** Returns whether it is certain which files a handler serves. */
@@ -145,7 +144,7 @@ public final class UnservedPaths implements ApplicationListener<ApplicationReady
 	private void add(ServletRegistration servlet) {
 		for (String mapping : servlet.getName().equals(DISPATCHER) ? Set.<String>of() : servlet.getMappings()) {
 			if (!mapping.startsWith("*.jsp")) {
-				this.served.add(mapping.equals("/") || mapping.startsWith("*.") ? ANY
+				add(mapping.equals("/") || mapping.startsWith("*.") ? ANY
 						: mapping.endsWith("/*") ? mapping + "*" : mapping);
 			}
 		}
@@ -153,42 +152,37 @@ public final class UnservedPaths implements ApplicationListener<ApplicationReady
 
 	/** Returns a text about the path that may be meant; {@code null} if all is well. */
 	private @Nullable String meant(String pattern, Policy policy, @Nullable String contextPath) {
-		PathShape path = PathShape.of(pattern, this.parser);
+		PathShape path = PathShape.of(pattern, this.paths.parser());
 		if (mayBeServed(path)) {
 			return null;
 		}
 		if (StringUtils.hasLength(contextPath) && pattern.startsWith(contextPath + "/")) {
 			String rest = pattern.substring(contextPath.length());
-			if (mayBeServed(PathShape.of(rest, this.parser))) {
+			if (mayBeServed(PathShape.of(rest, this.paths.parser()))) {
 				return "the context path is not part of it: " + rest;
 			}
 		}
-		boolean any = !isMeant(policy) && !this.filters.getAsBoolean();
+		// A policy may be there for those who look for what the application does not
+		// have.
+		boolean any = policy.penalty() == null && policy.limits().stream().anyMatch((limit) -> limit.quota() > 0)
+				&& !this.filters.getAsBoolean();
 		return this.served.stream()
-			.flatMap((other) -> Stream.of(other, this.servletPath + other).distinct())
 			.filter((other) -> any || path.isMisspelt(other))
 			.min(Comparator.comparingInt(path::distance))
 			.map((other) -> "the nearest is " + other)
 			.orElse(any ? "there are none" : null);
 	}
 
-	/**
-	 * A policy may be there for those who look for what the application does not have.
-	 */
-	private static boolean isMeant(Policy policy) {
-		return policy.penalty() != null || policy.limits().stream().allMatch((limit) -> limit.quota() == 0);
-	}
-
 	private boolean mayBeServed(PathShape path) {
-		return this.served.stream()
-			.anyMatch((pattern) -> path.mayMeet(pattern) || path.mayMeet(this.servletPath + pattern))
+		return this.served.stream().anyMatch(path::mayMeet)
 				|| this.locations.stream().anyMatch((location) -> mayContain(location, path));
 	}
 
 	/** A file of the path, or any file below it. */
 	private boolean mayContain(Resource location, PathShape path) {
 		String prefix = path.literalPrefix();
-		String file = prefix.startsWith(this.servletPath + "/") ? prefix.substring(this.servletPath.length()) : prefix;
+		String servletPath = this.paths.servletPath();
+		String file = prefix.startsWith(servletPath + "/") ? prefix.substring(servletPath.length()) : prefix;
 		try {
 			return file.isEmpty() || file.equals("/")
 					|| location.createRelative(file.substring(1) + (path.isLiteral() ? "" : "/")).exists();

@@ -2,7 +2,6 @@ package io.github.ratelimit.spring.web.identify;
 
 import java.util.List;
 import java.util.Map;
-import java.util.stream.IntStream;
 
 import io.github.ratelimit.spring.web.identify.AccessLists.Access;
 import io.github.ratelimit.spring.web.address.AddressResolver;
@@ -70,18 +69,6 @@ class AccessListsTests {
 		assertThat(lists(List.of(), List.of()).access(this.request, true)).isEqualTo(Access.LIMITED);
 	}
 
-	@Test
-	void clientIsFoundInLongList() {
-		List<String> entries = IntStream.range(0, 50_000)
-			.mapToObj((i) -> "ip:10.%d.%d.%d".formatted(i / 65536, i / 256 % 256, i % 256))
-			.toList();
-		AccessLists lists = lists(List.of(), entries);
-		this.request.setRemoteAddr("10.0.195.79");
-		assertThat(lists.access(this.request, false)).isEqualTo(Access.DENIED);
-		this.request.setRemoteAddr("10.0.195.80");
-		assertThat(lists.access(this.request, false)).isEqualTo(Access.LIMITED);
-	}
-
 	@ParameterizedTest
 	@CsvSource({ "user:anna, false, true", "ip:::1, true, false", "tenant:acme, true, false", "plan:gold, false, true",
 			", false, false" })
@@ -94,7 +81,6 @@ class AccessListsTests {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '`',
 			textBlock = """
-					ip:example.com      | Invalid address (example.com): must be an address or a block of addresses, such as 10.0.0.0/8 or 2001:db8::/32; names are not looked up.
 					ip:10.0.0.1/8       | Invalid address (10.0.0.1/8): must be an address or a block of addresses, and the one of this length is 10.0.0.0/8.
 					path:/api           | Invalid entry: must be of ip, user, header:NAME, cookie:NAME, query:NAME or an identifier of your own, not of path.
 					method:GET          | Invalid entry: must be of ip, user, header:NAME, cookie:NAME, query:NAME or an identifier of your own, not of method.

@@ -142,7 +142,10 @@ class RequestIdentifiersTests {
 
 	@ParameterizedTest
 	@CsvSource({ "ip, skip, false", "ip, user, true", "tenant, ip+plan, true", "plan, global, true",
-			"tenant, ip, false" })
+			"tenant, ip, false", "ip+plan, skip, true", "cookie:user, skip, false", "query:user, skip, false",
+			"path, skip, false", "method, skip, false", "user, skip, true", "ip+user, skip, true",
+			"user+header:X, skip, true", "header:user, skip, false", "ip+header:user, skip, false",
+			"global, skip, false" })
 	void policyNeedsUserWhenIdentifierOrFallbackDoes(String name, String missing, boolean expected) {
 		assertThat(this.identifiers.needsUser(use(MissingIdentifier.parse(missing), name).policy()))
 			.isEqualTo(expected);
@@ -156,14 +159,6 @@ class RequestIdentifiersTests {
 			.withMessage(
 					"Invalid name of an identifier (%s): must be letters, digits, dots, underscores and hyphens, and none of %s.",
 					name, "[cookie, deny, global, header, ip, method, path, query, skip, user]");
-	}
-
-	@ParameterizedTest
-	@CsvSource({ "plan, true", "tenant, false", "ip+plan, true", "cookie:user, false", "query:user, false",
-			"path, false", "method, false", "user, true", "ip+user, true", "user+header:X, true", "ip, false",
-			"header:user, false", "ip+header:user, false", "global, false" })
-	void onlyUserNeedsLogin(String name, boolean expected) {
-		assertThat(this.identifiers.needsUser(name)).isEqualTo(expected);
 	}
 
 	@ParameterizedTest
