@@ -23,7 +23,6 @@ import org.jspecify.annotations.Nullable;
  *
  * @param identifiers the identifiers that policies use, by their names
  * @param excluded names of the policies that do not apply to the request
- * @param access whether its limits decide
  * @param plan the plan of its user; {@code null} if there is none
  * @param state of the request, which may have ended; {@code null} if what calls use is
  * not settled with it
@@ -45,7 +44,6 @@ record CapturedRequest(Map<String, Identifier> identifiers, Set<String> excluded
 
 	/**
 	 * Finds what calls on the current thread, whose caller this is, are charged.
-	 * @param decisions decides
 	 * @param outside finds the charges of a thread without a request
 	 * @return decides, also after the end of the request
 	 */
@@ -83,12 +81,11 @@ record CapturedRequest(Map<String, Identifier> identifiers, Set<String> excluded
 	 */
 	record Handshake(CapturedRequest caller, CapturedRequest anybody) {
 
-		/** A handshake that is not known. */
-		static final Handshake UNKNOWN = of(new CapturedRequest(Map.of(), Set.of(), Access.LIMITED, null, null));
+		private static final CapturedRequest NOBODY = new CapturedRequest(Map.of(), Set.of(), Access.LIMITED, null,
+				null);
 
-		private static Handshake of(CapturedRequest caller) {
-			return new Handshake(caller, caller);
-		}
+		/** A handshake that is not known. */
+		static final Handshake UNKNOWN = new Handshake(NOBODY, NOBODY);
 
 	}
 

@@ -3,17 +3,15 @@ package io.github.ratelimit.spring.web;
 import java.util.List;
 
 import io.github.ratelimit.spring.config.RateLimitProperties.FilterProperties;
-
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.core.env.Environment;
 
 /**
  * The orders of the filters that limit paths, before and after the login.
  *
- * @param beforeLogin order of the first filter
- * @param afterLogin order of the second filter, which is greater
  * @param security order of Spring Security's filter
  */
 record FilterOrders(int beforeLogin, int afterLogin, int security) {

@@ -18,14 +18,10 @@ import org.springframework.http.HttpHeaders;
 /**
  * Answers rejected requests. Browsers on other origins can read the answer if they can
  * read the responses of the application.
- *
- * @param headers writes the limits
- * @param rejections writes the answer
- * @param cors the CORS configuration of the application
- * @param security writes the security headers of the application
  */
 record LimitedResponses(LimitHeaders headers, Rejections rejections, ApplicationCors cors, SecurityFilters security) {
 
+	/** Headers of content that is not sent. */
 	private static final List<String> CONTENT_HEADERS = List.of(HttpHeaders.CONTENT_DISPOSITION,
 			HttpHeaders.CONTENT_ENCODING, HttpHeaders.CONTENT_LANGUAGE, HttpHeaders.CONTENT_RANGE, HttpHeaders.ETAG,
 			HttpHeaders.LAST_MODIFIED, HttpHeaders.LOCATION);
@@ -55,7 +51,7 @@ record LimitedResponses(LimitHeaders headers, Rejections rejections, Application
 		this.rejections.write(answer, request, response);
 	}
 
-	/** Removes headers of content that is not sent, and sets {@code Retry-After}. */
+	/** Prepares the headers of an answer, also for one of the application. */
 	void prepare(Answer answer, HttpServletResponse response) {
 		for (String name : CONTENT_HEADERS) {
 			if (response.containsHeader(name)) {
@@ -66,7 +62,7 @@ record LimitedResponses(LimitHeaders headers, Rejections rejections, Application
 		ExposedHeaders.expose(this.headers, response);
 	}
 
-	/** Returns the headers that say how and when to try again. */
+	/** Returns whether a header says how or when to try again. */
 	boolean writes(String header) {
 		return HttpHeaders.RETRY_AFTER.equalsIgnoreCase(header)
 				|| this.headers.names().stream().anyMatch(header::equalsIgnoreCase);

@@ -24,9 +24,8 @@ import org.springframework.web.context.request.ServletRequestAttributes;
 
 /**
  * Lets filters and servlets call methods with {@code @RateLimited}: provides the request
- * of such calls, also before Spring's own filter provides it, answers the request if a
- * call is rejected, as {@link RateLimitExceededResolver} does for handlers, and settles
- * what the request has used at its end.
+ * before Spring's own filter does, answers it if a call is rejected, as
+ * {@link RateLimitExceededResolver} does for handlers, and settles what it has used.
  * <p>
  * Safe for use by several threads.
  */
@@ -54,9 +53,8 @@ final class RateLimitExceededFilter implements Filter {
 
 	/**
 	 * Returns the request of the current thread: that of Spring, or else that of the
-	 * innermost of these filters; {@code null} if there is none. Threads that do not
-	 * serve a request may have that of Spring after its end, when the container may have
-	 * given the object to another client.
+	 * innermost of these filters; {@code null} if there is none. Other threads may have
+	 * that of Spring after its end, when the container may reuse the object.
 	 */
 	static @Nullable ServletRequestAttributes currentRequest() {
 		ServletRequestAttributes served = current.get();
@@ -74,10 +72,7 @@ final class RateLimitExceededFilter implements Filter {
 		}
 	}
 
-	/**
-	 * Returns whether the current thread serves a request. Other threads may have the
-	 * request of Spring as well, even after its end.
-	 */
+	/** Returns whether the current thread serves a request. */
 	static boolean isServing(RequestState state) {
 		ServletRequestAttributes served = current.get();
 		return served != null && RequestState.find(served.getRequest()) == state;

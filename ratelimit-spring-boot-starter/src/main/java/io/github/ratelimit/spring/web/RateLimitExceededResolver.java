@@ -26,13 +26,12 @@ import org.springframework.web.servlet.mvc.annotation.ResponseStatusExceptionRes
 import org.springframework.web.servlet.mvc.support.DefaultHandlerExceptionResolver;
 
 /**
- * Answers requests in which a call of a limited method was rejected, unless an exception
- * handler of the application does. The exception may be the cause of another.
+ * Answers requests in which a call of a limited method was rejected. The exception may be
+ * the cause of another.
  * <p>
- * Exception handlers of the application are called first, as for any other exception.
- * Their response already has {@code Retry-After} and the headers of the limits, which
- * they may replace. What Spring MVC answers without them is not asked for: it knows the
- * exception around the denial alone.
+ * Exception handlers of the application are called first, with a response that already
+ * has {@code Retry-After} and the headers of the limits, which they may replace. Those of
+ * Spring MVC are not: they know the exception around the denial alone.
  */
 final class RateLimitExceededResolver implements HandlerExceptionResolver, Ordered {
 
@@ -40,7 +39,7 @@ final class RateLimitExceededResolver implements HandlerExceptionResolver, Order
 
 	private final LimitedResponses responses;
 
-	/** The others, in the order in which Spring MVC would ask them. */
+	/** Those of the application, in the order in which Spring MVC would ask them. */
 	private final SingletonSupplier<List<HandlerExceptionResolver>> others;
 
 	RateLimitExceededResolver(LimitedResponses responses, ListableBeanFactory beans) {
@@ -102,10 +101,7 @@ final class RateLimitExceededResolver implements HandlerExceptionResolver, Order
 		return new ModelAndView();
 	}
 
-	/**
-	 * Replaces headers of the limiter that the application adds: Spring MVC adds the
-	 * headers of a {@code ResponseEntity}.
-	 */
+	/** Replaces headers of the limiter where a {@code ResponseEntity} adds them. */
 	private final class ReplaceableResponse extends HttpServletResponseWrapper {
 
 		private final Set<String> replaced = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);

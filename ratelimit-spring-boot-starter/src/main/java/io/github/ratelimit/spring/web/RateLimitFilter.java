@@ -28,10 +28,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.web.cors.CorsUtils;
 
 /**
- * Enforces the policies of the paths that a request reaches, by any dispatch, before they
- * are served; each policy once in a request. What a CORS preflight request has used is
- * refunded as soon as CORS code has allowed it. A request whose path cannot be decoded is
- * answered with 400.
+ * Enforces the policies of the paths that a request reaches, by any dispatch; each policy
+ * once in a request. What a CORS preflight has used is refunded as soon as CORS code has
+ * allowed it.
  * <p>
  * There are two of these filters, before and after the login. The first decides what
  * needs no user, and defers the rest to the second.
@@ -48,7 +47,6 @@ final class RateLimitFilter implements Filter {
 
 	/**
 	 * Creates a filter.
-	 * @param charges finds what a request is charged
 	 * @param paths the limited paths; {@code null} for the filter after the login
 	 */
 	RateLimitFilter(RequestCharges charges, Decider decider, @Nullable LimitedPaths paths, LimitedResponses responses) {
@@ -67,8 +65,7 @@ final class RateLimitFilter implements Filter {
 			chain.doFilter(request, ExposedHeaders.concern(request) && !RequestState.of(request).statuses().isEmpty()
 					? new ExposedHeaders(this.responses.headers(), response) : response);
 			if (CorsUtils.isPreFlightRequest(request) && this.responses.cors().isAnswered(request, response)) {
-				// At once: its client may send the next one as soon as it has the
-				// response.
+				// Its client may send the next one as soon as it has the response.
 				RequestState state = RequestState.of(request);
 				state.costs().refund();
 				state.end(this.decider);
@@ -78,8 +75,7 @@ final class RateLimitFilter implements Filter {
 
 	/**
 	 * Decides whether a request may proceed; if not, writes the response. An included
-	 * resource has no response of its own: if it is denied, this throws the exception
-	 * that a denied method would throw, and the request may go on elsewhere.
+	 * resource has none of its own: its denial is thrown as that of a method.
 	 */
 	private boolean isAllowed(HttpServletRequest request, HttpServletResponse response)
 			throws ServletException, IOException {
@@ -88,8 +84,8 @@ final class RateLimitFilter implements Filter {
 			uses = (this.paths != null) ? this.paths.uses(request) : List.of();
 		}
 		catch (IllegalArgumentException ex) {
-			// A malformed escape in a path parameter, which some containers accept. No
-			// policy could be found; Spring MVC fails on it, and so does its error page.
+			// A malformed escape in a path parameter, which some containers accept, but
+			// not Spring MVC.
 			response.setStatus(HttpServletResponse.SC_BAD_REQUEST);
 			return false;
 		}

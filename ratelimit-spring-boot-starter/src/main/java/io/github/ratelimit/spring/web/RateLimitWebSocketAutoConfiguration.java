@@ -5,6 +5,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -65,18 +66,6 @@ public final class RateLimitWebSocketAutoConfiguration {
 		return new MessageCallers(SingletonSupplier.of(charges::getObject));
 	}
 
-	@Bean
-	static WebSocketMessageBrokerConfigurer rateLimitMessageBrokerConfigurer(MessageCallers callers) {
-		return new WebSocketMessageBrokerConfigurer() {
-
-			@Override
-			public void configureClientInboundChannel(ChannelRegistration registration) {
-				registration.interceptors(callers);
-			}
-
-		};
-	}
-
 	/** Watches all endpoints. */
 	@Bean
 	SmartInitializingSingleton rateLimitHandshakes(MessageCallers callers,
@@ -116,13 +105,9 @@ public final class RateLimitWebSocketAutoConfiguration {
 				RateLimitedExpressionException.class })
 		@SendToUser(destinations = "/queue/errors", broadcast = false)
 		Map<String, Object> tell(Exception ex) {
-			Map<String, Object> error = new LinkedHashMap<>();
-			Answer answer = Answer.to(ex);
-			if (answer != null) {
-				error.put("code", answer.code());
-				error.put("message", answer.message());
-				error.putAll(answer.details());
-			}
+			Answer answer = Objects.requireNonNull(Answer.to(ex));
+			Map<String, Object> error = new LinkedHashMap<>(Map.of("code", answer.code(), "message", answer.message()));
+			error.putAll(answer.details());
 			return error;
 		}
 
@@ -134,8 +119,16 @@ public final class RateLimitWebSocketAutoConfiguration {
 	 *
 	 * @param charges reads callers; not supplied before the first handshake
 	 */
-	record MessageCallers(
-			Supplier<RequestCharges> charges) implements HandshakeInterceptor, ExecutorChannelInterceptor {
+	record MessageCallers(Supplier<RequestCharges> charges)
+			implements
+				WebSocketMessageBrokerConfigurer,
+				HandshakeInterceptor,
+				ExecutorChannelInterceptor {
+
+		@Override
+		public void configureClientInboundChannel(ChannelRegistration registration) {
+			registration.interceptors(this);
+		}
 
 		@Override
 		public boolean beforeHandshake(ServerHttpRequest request, ServerHttpResponse response, WebSocketHandler handler,

@@ -28,9 +28,9 @@ import org.springframework.web.context.request.async.WebAsyncManager;
 import org.springframework.web.context.request.async.WebAsyncUtils;
 
 /**
- * What the limiter keeps of one request, in an attribute of the request: the limits that
- * were checked, the charges to be settled at its end, and which policies of paths were
- * decided. Each of these policies is decided once in a request, whatever its dispatches.
+ * What the limiter keeps of one request, in an attribute: the limits that were checked,
+ * the charges to be settled at its end, and which policies of paths were decided. Each of
+ * these is decided once in a request, whatever its dispatches.
  * <p>
  * Threads that serve one request in parallel get the same state. Only the methods for
  * paths are not safe for use by several threads: the dispatches of a request follow one
@@ -49,7 +49,7 @@ final class RequestState {
 	/** Decisions that count the request among concurrent ones until it ends. */
 	private final List<Decided> running = new ArrayList<>(0);
 
-	/** Names of the policies of paths that were decided. */
+	/** Policies of paths that were decided. */
 	private final List<String> policies = new ArrayList<>(2);
 
 	private List<DeferredUse> deferred = List.of();
@@ -98,7 +98,6 @@ final class RequestState {
 		return this.statuses;
 	}
 
-	/** Returns what the request has used so far, to be settled at its end. */
 	CostSettlement costs() {
 		return this.costs;
 	}
@@ -110,12 +109,10 @@ final class RequestState {
 	}
 
 	/** Counts the request among concurrent ones until it ends, if that was decided. */
-	void run(Decided decided) {
+	synchronized void run(Decided decided) {
 		if (decided.isRunning()) {
 			decided.watch(this::isRunning);
-			synchronized (this) {
-				this.running.add(decided);
-			}
+			this.running.add(decided);
 		}
 	}
 
@@ -124,18 +121,12 @@ final class RequestState {
 		this.serving = thread;
 	}
 
-	/**
-	 * Returns whether a thread serves the request, or it is still open for other threads.
-	 * A container that has dropped the request may not have said so.
-	 */
+	/** Returns whether a thread serves the request, or it is open for other threads. */
 	boolean isRunning() {
 		Thread thread = this.serving;
-		if (thread != null && thread.isAlive()) {
-			return true;
-		}
 		ServletRequest request = this.continued;
 		try {
-			return request != null && request.isAsyncStarted();
+			return (thread != null && thread.isAlive()) || (request != null && request.isAsyncStarted());
 		}
 		catch (RuntimeException ex) {
 			// The container uses the object for other requests.
@@ -143,10 +134,7 @@ final class RequestState {
 		}
 	}
 
-	/**
-	 * Ends the request when its last dispatch has returned: now, or when the container
-	 * says that other threads have served it.
-	 */
+	/** Ends the request now, or when the container says that other threads served it. */
 	void endDispatch(ServletRequest request, Decider decider) {
 		try {
 			if (request.isAsyncStarted()) {
@@ -156,16 +144,12 @@ final class RequestState {
 			}
 		}
 		catch (IllegalStateException ex) {
-			// Tomcat throws this when the client has disconnected, which ends the
-			// request.
+			// Tomcat throws this when the client has disconnected.
 		}
 		end(decider);
 	}
 
-	/**
-	 * Ends the request, so that it no longer counts among those that run, and settles
-	 * what it has used. Has no effect the second time.
-	 */
+	/** Ends the request, and settles what it has used. Has no effect the second time. */
 	void end(Decider decider) {
 		this.ended = true;
 		List<Decided> running;
@@ -174,17 +158,15 @@ final class RequestState {
 			this.running.clear();
 		}
 		running.forEach(Decided::end);
-		this.costs.end().forEach((settlement) -> settle(settlement, decider));
-	}
-
-	private static void settle(CostSettlement.Settlement settlement, Decider decider) {
-		try {
-			decider.counted().settle(settlement.used(), settlement.cost());
-		}
-		catch (RuntimeException ex) {
-			// The answer of the application is ready, and the others are settled.
-			logger.warn("The cost of a request could not be settled", ex);
-		}
+		this.costs.end().forEach((settlement) -> {
+			try {
+				decider.counted().settle(settlement.used(), settlement.cost());
+			}
+			catch (RuntimeException ex) {
+				// The answer of the application is ready, and the others are settled.
+				logger.warn("The cost of a request could not be settled", ex);
+			}
+		});
 	}
 
 	/** Returns whether what is used from now on is never settled. */
@@ -197,17 +179,14 @@ final class RequestState {
 	 * client has disconnected, and servlet containers sometimes drop such a request
 	 * without an event for its end: Tomcat 11.0 did in 11 of 60 attempts.
 	 */
-	void watch(HttpServletRequest request, HttpServletResponse response, Decider decider) {
-		synchronized (this) {
-			if (this.watched) {
-				return;
-			}
+	synchronized void watch(HttpServletRequest request, HttpServletResponse response, Decider decider) {
+		if (!this.watched) {
 			this.watched = true;
+			End end = new End(this, response, decider);
+			WebAsyncManager manager = WebAsyncUtils.getAsyncManager(request);
+			manager.registerCallableInterceptor(RequestState.class, end);
+			manager.registerDeferredResultInterceptor(RequestState.class, end);
 		}
-		End end = new End(this, response, decider);
-		WebAsyncManager manager = WebAsyncUtils.getAsyncManager(request);
-		manager.registerCallableInterceptor(RequestState.class, end);
-		manager.registerDeferredResultInterceptor(RequestState.class, end);
 	}
 
 	/** Adds a policy of the path. Returns false if it was decided before. */
@@ -216,23 +195,22 @@ final class RequestState {
 	}
 
 	/**
-	 * Defers uses to the filter after the login in the same dispatch. Uses that another
-	 * dispatch has deferred and that never came there are kept if this dispatch is a
-	 * forward, which a filter between both may have started; an error page drops them.
+	 * Defers uses to the filter after the login. Those of another dispatch that never
+	 * came there are kept by a forward, which a filter between both may have started; an
+	 * error page drops them.
 	 */
 	void defer(List<DeferredUse> uses, DispatcherType type) {
 		this.deferred = (type == DispatcherType.FORWARD && !this.deferred.isEmpty())
 				? Stream.concat(this.deferred.stream(), uses.stream()).toList() : uses;
 	}
 
-	/** Returns the deferred uses, and removes them. */
 	List<DeferredUse> takeDeferred() {
 		List<DeferredUse> deferred = this.deferred;
 		this.deferred = List.of();
 		return deferred;
 	}
 
-	/** Notes that the request is denied: its error page must not be. */
+	/** Its error page must not be denied. */
 	void deny() {
 		this.denied = true;
 	}
@@ -244,7 +222,6 @@ final class RequestState {
 	/**
 	 * A use of a policy that is decided after the login, wholly or in part.
 	 *
-	 * @param use the use of the policy as configured
 	 * @param whole whether all of its identifiers are, because the policy had plans
 	 * @param counted whether some of its identifiers were counted before the login
 	 */
@@ -255,8 +232,7 @@ final class RequestState {
 	/**
 	 * The end of a request that other threads serve.
 	 *
-	 * @param response the response to watch; {@code null} if the container reports the
-	 * end
+	 * @param response the one to watch; {@code null} if the container reports the end
 	 */
 	private record End(RequestState state, @Nullable HttpServletResponse response, Decider decider)
 			implements

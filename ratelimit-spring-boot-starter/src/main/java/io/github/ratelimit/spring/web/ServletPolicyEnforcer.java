@@ -22,9 +22,8 @@ import jakarta.servlet.http.HttpServletResponse;
 import org.springframework.web.context.request.ServletRequestAttributes;
 
 /**
- * Enforces policies on the request of the current thread, in addition to the policies of
- * its path, and writes the limits into the response. Outside of a request, the
- * identifiers are those of a {@link ThreadEnforcer}.
+ * Enforces policies on the request of the current thread, and writes the limits into the
+ * response. Outside of a request, the identifiers are those of a {@link ThreadEnforcer}.
  * <p>
  * Safe for use by several threads.
  */

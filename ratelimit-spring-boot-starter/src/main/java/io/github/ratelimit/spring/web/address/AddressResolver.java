@@ -11,19 +11,16 @@ import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Identifies a request by the address of its client: an IPv4 address itself, an IPv6
- * address by its network, because a client may use the whole network. All forms of an
- * address identify the same client. Text that is not an address is used as it is; names
- * are not looked up.
+ * Identifies a request by the address of its client, in one form: an IPv4 address itself,
+ * an IPv6 address by its network, all of which a client may use. Text that is not an
+ * address is used as it is; names are not looked up.
  * <p>
  * The address is that of the connection. Forwarded headers, which any client can send,
- * are used only if a trusted proxy has sent them. They are read as the server has
- * received them, without the changes of filters. Without trusted proxies, they are used
- * only if the server or Spring's {@code ForwardedHeaderFilter} is configured to use them.
+ * are used only if a trusted proxy has sent them, as the server has received them.
+ * Without trusted proxies, the server or Spring's {@code ForwardedHeaderFilter} may use
+ * them.
  * <p>
  * Safe for use by several threads.
- *
- * @since 0.1
  */
 public final class AddressResolver {
 

@@ -19,8 +19,6 @@ import jakarta.servlet.http.HttpServletRequest;
  * may be forged. If a hop is malformed, the client is the hop after it.
  * <p>
  * Safe for use by several threads.
- *
- * @since 0.1
  */
 public final class TrustedProxies {
 

@@ -56,9 +56,8 @@ public record Answer(@Nullable Reason reason, @Nullable Decision decision) {
 	}
 
 	/**
-	 * Returns the whole seconds (RFC 9110, section 10.2.3) after which to try again;
-	 * {@code null} if they are unknown. With 0, clients would retry at once. A store that
-	 * failed may answer again at any time.
+	 * Returns the whole seconds after which to try again, at least 1; {@code null} if
+	 * they are unknown. A store that failed may answer again at any time.
 	 */
 	public @Nullable Long retryAfter() {
 		Duration time = (this.decision != null) ? this.decision.retryAfter().orElse(null) : null;
@@ -92,10 +91,7 @@ public record Answer(@Nullable Reason reason, @Nullable Decision decision) {
 		};
 	}
 
-	/**
-	 * Returns more for the same clients: {@code retryAfter} and {@code violatedPolicies},
-	 * if they are known.
-	 */
+	/** Returns {@code retryAfter} and {@code violatedPolicies}, if they are known. */
 	public Map<String, Object> details() {
 		Map<String, Object> details = new TreeMap<>();
 		Long seconds = retryAfter();

@@ -24,12 +24,9 @@ public final class ExposedHeaders extends HttpServletResponseWrapper {
 
 	private final LimitHeaders headers;
 
-	private final HttpServletResponse response;
-
 	public ExposedHeaders(LimitHeaders headers, HttpServletResponse response) {
 		super(response);
 		this.headers = headers;
-		this.response = response;
 		expose(headers, response);
 	}
 
@@ -70,7 +67,7 @@ public final class ExposedHeaders extends HttpServletResponseWrapper {
 
 	private void exposeAfter(String name) {
 		if (CORS.stream().anyMatch(name::equalsIgnoreCase)) {
-			expose(this.headers, this.response);
+			expose(this.headers, (HttpServletResponse) getResponse());
 		}
 	}
 

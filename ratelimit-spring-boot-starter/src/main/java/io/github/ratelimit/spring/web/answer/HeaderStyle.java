@@ -5,8 +5,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * A set of headers for the limits of a request. All styles are written from the same
- * decision.
+ * A set of headers for the limits of a request.
  */
 enum HeaderStyle {
 
@@ -17,9 +16,8 @@ enum HeaderStyle {
 	X_RATE_LIMIT("X-Rate-Limit-Limit", "X-Rate-Limit-Remaining"),
 
 	/**
-	 * The limit that is closest to denying, by the names that GitHub uses. The reset is
-	 * the time when more quota arrives, in whole seconds since the epoch, rounded up, by
-	 * the clock of the application's machine.
+	 * The same by the names that GitHub uses. The reset is the time when more quota
+	 * arrives, in whole seconds since the epoch, by the clock of this machine.
 	 */
 	X_RATELIMIT("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset");
 

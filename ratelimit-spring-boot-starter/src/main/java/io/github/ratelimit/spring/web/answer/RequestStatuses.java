@@ -19,9 +19,8 @@ import io.github.ratelimit.spring.decide.Decided;
 import jakarta.servlet.http.HttpServletResponse;
 
 /**
- * The limits that filters and annotations have checked for one HTTP request so far. A
- * limit that was checked for several identifiers is written once, for the identifier that
- * is closest to being denied.
+ * The limits that were checked for one HTTP request so far. A limit that was checked for
+ * several identifiers is written once, for the one that is closest to being denied.
  * <p>
  * Safe for use by several threads: methods of one request may be called in parallel.
  */
@@ -40,14 +39,14 @@ public final class RequestStatuses {
 
 	private boolean written = true;
 
-	/**
-	 * Returns the name of a limit in headers: that of its policy, with the window if the
-	 * policy has several limits.
-	 */
 	static String name(LimitStatus status) {
 		return name(status.policy(), status.limit());
 	}
 
+	/**
+	 * Returns the name of a limit in headers: that of its policy, with the window if the
+	 * policy has several limits.
+	 */
 	static String name(Policy policy, Limit limit) {
 		return (policy.limits().size() == 1) ? policy.name() : policy.name() + '/' + limit.windowText();
 	}
@@ -91,9 +90,7 @@ public final class RequestStatuses {
 		this.entries.add(status);
 	}
 
-	/**
-	 * Writes all limits, unless there are none or the response is committed.
-	 */
+	/** Writes all limits, unless there are none or the response is committed. */
 	public synchronized void write(LimitHeaders headers, HttpServletResponse response) {
 		this.written = true;
 		if (isEmpty() || response.isCommitted()) {

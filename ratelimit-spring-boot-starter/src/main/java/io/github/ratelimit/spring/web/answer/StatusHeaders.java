@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Collection;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -44,7 +43,7 @@ public final class StatusHeaders implements LimitHeaders {
 
 	private static final String STYLES = "ratelimit.headers.styles";
 
-	private static final List<String> NO_STYLE = List.of("none");
+	private static final String NONE = "none";
 
 	private static final Pattern UNIT = Pattern.compile("[a-z][a-z0-9-]{0,31}");
 
@@ -66,20 +65,17 @@ public final class StatusHeaders implements LimitHeaders {
 	}
 
 	public static StatusHeaders read(RateLimitProperties properties) {
-		return new StatusHeaders(readStyles(properties.headers().styles()), InstantSource.system(),
-				readUnits(properties));
+		return new StatusHeaders(readStyles(properties.headers().styles()), InstantSource.system(), readUnits(properties));
 	}
 
 	private static Set<HeaderStyle> readStyles(List<String> names) {
-		Set<HeaderStyle> styles = EnumSet.noneOf(HeaderStyle.class);
-		if (names.equals(NO_STYLE)) {
-			return styles;
+		if (names.equals(List.of(NONE))) {
+			return Set.of();
 		}
-		if (names.containsAll(NO_STYLE)) {
+		if (names.contains(NONE)) {
 			throw new InvalidConfigurationPropertyValueException(STYLES, names, "Must be none, or a list of styles.");
 		}
-		styles.addAll(PolicyReader.readEach(STYLES, names, HeaderStyle::named));
-		return styles;
+		return Set.copyOf(PolicyReader.readEach(STYLES, names, HeaderStyle::named));
 	}
 
 	/** Returns units by the names of policies; policies that count requests have none. */
@@ -91,11 +87,11 @@ public final class StatusHeaders implements LimitHeaders {
 				throw new InvalidConfigurationPropertyValueException(PolicyReader.property(policy, ".unit"), name,
 						"Must be a word of at most 32 lower-case letters, digits and hyphens, such as bytes or tokens.");
 			}
-			if (name != null) {
-				units.put(policy, REGISTERED_UNITS.getOrDefault(name, name));
+			String unit = (name != null) ? REGISTERED_UNITS.getOrDefault(name, name) : "requests";
+			if (!unit.equals("requests")) {
+				units.put(policy, unit);
 			}
 		});
-		units.values().removeIf("requests"::equals);
 		return units;
 	}
 
@@ -148,7 +144,7 @@ public final class StatusHeaders implements LimitHeaders {
 		return policy.algorithm().countsCalls();
 	}
 
-	/** Rounds the sum up, so that the time has passed when the second begins. */
+	/** Rounds up, so that the time has passed when the second begins. */
 	private long epochSecond(Duration after) {
 		Instant time = this.clock.instant().plus(after);
 		return time.getEpochSecond() + ((time.getNano() > 0) ? 1 : 0);

@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.web.cors;
 
 import java.io.IOException;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,7 +15,6 @@ import jakarta.servlet.Filter;
 import jakarta.servlet.FilterRegistration;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,9 +34,8 @@ import org.springframework.web.util.ServletRequestPathUtils;
 
 /**
  * Applies the CORS configuration of the application, that of its {@link CorsFilter
- * filters} and of its handler mappings, to answers that are written before the
- * application applies it. Otherwise browsers would hide them from pages of other origins.
- * Knows which preflight requests it has answered.
+ * filters} and of its handler mappings, to answers that are written before: browsers
+ * would hide them from pages of other origins.
  * <p>
  * Safe for use by several threads.
  */
@@ -44,7 +43,7 @@ public final class ApplicationCors {
 
 	private static final Logger logger = LoggerFactory.getLogger(ApplicationCors.class);
 
-	/** The filter of Spring Framework that only answers preflights; not in 7.0.1. */
+	/** Only answers preflights; not in Spring Framework 7.0.1. */
 	private static final String PRE_FLIGHT_FILTER = "org.springframework.web.filter.PreFlightRequestFilter";
 
 	private final DispatcherServlets dispatchers = new DispatcherServlets();
@@ -125,9 +124,8 @@ public final class ApplicationCors {
 	/**
 	 * Writes the headers that allow a page to read the response, if the application
 	 * allows it.
-	 * @return whether the response can still be written; if not, the application has
-	 * answered the request: it has rejected the origin, or allowed a preflight request,
-	 * without which the page could not read the answer to the request that follows
+	 * @return false if the application has answered the request: it has rejected the
+	 * origin, or allowed a preflight, so that the page can read the next answer
 	 */
 	public boolean apply(HttpServletRequest request, HttpServletResponse response)
 			throws ServletException, IOException {
@@ -165,42 +163,27 @@ public final class ApplicationCors {
 		return true;
 	}
 
+	/** Keeps the attributes of the request, which a look-up sets. */
 	private @Nullable HandlerExecutionChain findHandler(HttpServletRequest request) throws Exception {
-		HttpServletRequest lookup = new LookupRequest(request);
-		ServletRequestPathUtils.parseAndCache(lookup);
-		for (HandlerMapping mapping : this.mappings.obtain()) {
-			HandlerExecutionChain chain = mapping.getHandler(lookup);
-			if (chain != null) {
-				return chain;
+		Map<String, Object> kept = new HashMap<>();
+		request.getAttributeNames().asIterator().forEachRemaining((name) -> kept.put(name, request.getAttribute(name)));
+		try {
+			ServletRequestPathUtils.parseAndCache(request);
+			for (HandlerMapping mapping : this.mappings.obtain()) {
+				HandlerExecutionChain chain = mapping.getHandler(request);
+				if (chain != null) {
+					return chain;
+				}
 			}
+			return null;
 		}
-		return null;
-	}
-
-	/** Keeps the attributes that a look-up sets from the request. */
-	private static final class LookupRequest extends HttpServletRequestWrapper {
-
-		private final Map<String, @Nullable Object> attributes = new HashMap<>();
-
-		LookupRequest(HttpServletRequest request) {
-			super(request);
+		finally {
+			Collections.list(request.getAttributeNames())
+				.stream()
+				.filter((name) -> !kept.containsKey(name))
+				.forEach(request::removeAttribute);
+			kept.forEach(request::setAttribute);
 		}
-
-		@Override
-		public @Nullable Object getAttribute(String name) {
-			return this.attributes.containsKey(name) ? this.attributes.get(name) : super.getAttribute(name);
-		}
-
-		@Override
-		public void setAttribute(String name, @Nullable Object value) {
-			this.attributes.put(name, value);
-		}
-
-		@Override
-		public void removeAttribute(String name) {
-			this.attributes.put(name, null);
-		}
-
 	}
 
 }

@@ -4,7 +4,6 @@ import java.util.List;
 
 import io.github.ratelimit.spring.config.ForwardedHeader;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -59,19 +58,20 @@ class AddressResolverTests {
 		assertThat(resolve(prefix)).isEqualTo(expected);
 	}
 
+	/** What no request is counted by is refused. */
 	@ParameterizedTest
 	@CsvSource({ "128, 2001:db8::5, 2001:db8::5", "128, 2001:DB8::5/128, 2001:db8::5",
 			"48, 2001:db8:0:9::5, 2001:db8::/48", "48, 2001:db8::/48, 2001:db8::/48",
-			"127, 2001:db8::5, 2001:db8::4/127", "64, 203.0.113.7, 203.0.113.7" })
-	void addressIsWrittenAsRequestsAreCounted(int prefix, String address, String expected) {
-		assertThat(new AddressResolver(prefix, null).counted(address)).isEqualTo(expected);
-	}
-
-	@ParameterizedTest
-	@CsvSource({ "128, 2001:db8::/64", "48, 2001:db8::/64", "64, 2001:db8::/48", "64, ::ffff:0:0/96", "64, 0.0.0.0/0" })
-	void addressIsRejectedWhenItsNetworkIsNotCounted(int prefix, String network) {
-		assertThatIllegalArgumentException().isThrownBy(() -> new AddressResolver(prefix, null).counted(network))
-			.withMessageStartingWith("Invalid identifier (ip:%s): must be an address or the /%d network", network,
+			"127, 2001:db8::5, 2001:db8::4/127", "64, 203.0.113.7, 203.0.113.7", "128, 2001:db8::/64,",
+			"48, 2001:db8::/64,", "64, 2001:db8::/48,", "64, ::ffff:0:0/96,", "64, 0.0.0.0/0," })
+	void addressIsWrittenAsRequestsAreCounted(int prefix, String address, @Nullable String expected) {
+		AddressResolver resolver = new AddressResolver(prefix, null);
+		if (expected != null) {
+			assertThat(resolver.counted(address)).isEqualTo(expected);
+			return;
+		}
+		assertThatIllegalArgumentException().isThrownBy(() -> resolver.counted(address))
+			.withMessageStartingWith("Invalid identifier (ip:%s): must be an address or the /%d network", address,
 					prefix);
 	}
 
@@ -97,17 +97,6 @@ class AddressResolverTests {
 		}
 		assertThat(output.toString().lines().filter((line) -> line.contains("forwarded headers"))).hasSize(logged)
 			.noneMatch((line) -> line.contains("198.51.100.77"));
-	}
-
-	/** The application cannot look at the valves of a Tomcat that has deployed it. */
-	@Test
-	void valveOfTomcatIsLoggedOnceWhenProxiesAreTrusted(CapturedOutput output) {
-		AddressResolver resolver = new AddressResolver(64, PROXIES);
-		this.request.setRemoteAddr("203.0.113.7");
-		this.request.setAttribute("org.apache.catalina.AccessLog.RemoteAddr", "203.0.113.7");
-		resolver.resolve(this.request);
-		resolver.resolve(this.request);
-		assertThat(output).containsOnlyOnce("A RemoteIpValve or RemoteIpFilter of Tomcat reads forwarded headers");
 	}
 
 	private String resolve(int prefix) {

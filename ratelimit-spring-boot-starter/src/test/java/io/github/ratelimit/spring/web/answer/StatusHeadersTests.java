@@ -114,12 +114,6 @@ class StatusHeadersTests {
 		assertThat(response.getHeaderNames()).isEmpty();
 	}
 
-	@ParameterizedTest
-	@CsvSource({ "PT0S, 0", "PT0.000001S, 1", "PT1S, 1", "PT1.000001S, 2", "PT59.999999S, 60" })
-	void secondsAreRoundedUp(Duration time, long expected) {
-		assertThat(StatusHeaders.seconds(time)).isEqualTo(expected);
-	}
-
 	private void add(LimitStatus... limits) {
 		this.statuses.add(new Decided(new Decision(true, List.of(limits))));
 	}
