@@ -1,6 +1,5 @@
 package io.github.ratelimit.memory;
 
-import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
@@ -24,26 +23,19 @@ final class MemoryBlocks {
 	/** With so many of them, those that have ended are removed. */
 	private int sweepAt = FEW;
 
-	Block add(Identifier identifier, @Nullable String policy, Duration time, String reason, long nowMicros) {
-		remove(identifier, policy, nowMicros);
-		Block block = new Block(identifier, policy, end(time, nowMicros), reason);
-		this.blocks.put(new Key(identifier, policy, true), block);
+	Block add(Block block, long nowMicros) {
+		remove(block.identifier(), block.policy(), nowMicros);
+		this.blocks.put(new Key(block.identifier(), block.policy(), true), block);
 		return block;
 	}
 
-	/** Returns whether no block or pause of the policy lasts longer. */
-	boolean pause(Identifier identifier, String policy, Duration time, long nowMicros) {
+	/** Has no effect if a block or pause of the policy lasts longer. */
+	Block pause(Block pause, long nowMicros) {
 		sweep(nowMicros);
-		Block pause = new Block(identifier, policy, end(time, nowMicros), "");
-		boolean isLonger = last(identifier, policy) <= micros(pause);
-		if (isLonger) {
-			this.blocks.put(new Key(identifier, policy, false), pause);
+		if (last(pause.identifier(), pause.policy()) <= micros(pause)) {
+			this.blocks.put(new Key(pause.identifier(), pause.policy(), false), pause);
 		}
-		return isLonger;
-	}
-
-	private static Instant end(Duration time, long nowMicros) {
-		return instant(nowMicros).plus(time.truncatedTo(ChronoUnit.MICROS));
+		return pause;
 	}
 
 	boolean remove(Identifier identifier, @Nullable String policy, long nowMicros) {

@@ -7,8 +7,6 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.LongFunction;
 
@@ -47,8 +45,6 @@ import org.jspecify.annotations.Nullable;
 public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestHistory {
 
 	private final InstantSource clock;
-
-	private final Lock lock = new ReentrantLock();
 
 	private final Counts counts;
 
@@ -192,14 +188,18 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	public Block block(Identifier identifier, @Nullable String policy, Duration time, String reason) {
 		BlockList.requireValid(policy);
 		BlockList.requireValid(time, reason);
-		return locked((now) -> this.blocks.add(identifier, policy, time, reason, now));
+		return locked((now) -> this.blocks.add(new Block(identifier, policy, end(now, time), reason), now));
 	}
 
 	@Override
 	public void pause(Identifier identifier, String policy, Duration time) {
 		BlockList.requireValid(policy);
 		BlockList.requireValid(time, "");
-		locked((now) -> this.blocks.pause(identifier, policy, time, now));
+		locked((now) -> this.blocks.pause(new Block(identifier, policy, end(now, time), ""), now));
+	}
+
+	private static Instant end(long now, Duration time) {
+		return MemoryBlocks.instant(now).plus(time.truncatedTo(ChronoUnit.MICROS));
 	}
 
 	@Override
@@ -213,14 +213,8 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 		return locked((now) -> this.blocks.list(now));
 	}
 
-	private <T> T locked(LongFunction<T> action) {
-		this.lock.lock();
-		try {
-			return action.apply(Meter.micros(this.clock.instant()));
-		}
-		finally {
-			this.lock.unlock();
-		}
+	private synchronized <T> T locked(LongFunction<T> action) {
+		return action.apply(Meter.micros(this.clock.instant()));
 	}
 
 	/** A charge in shadow mode is decided as if it were alone, after the others. */
@@ -284,10 +278,11 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 		long length = present.add(denials);
 		this.counts.put(key, present.state(), now, present.ttl());
 		if (length > 0) {
-			String reason = penalty.reason(policy.name());
-			Duration time = Duration.of(length, ChronoUnit.MICROS);
-			Block block = shadow ? new Block(identifier, policy.name(), MemoryBlocks.instant(now).plus(time), reason)
-					: this.blocks.add(identifier, policy.name(), time, reason, now);
+			Block block = new Block(identifier, policy.name(), MemoryBlocks.instant(now + length),
+					penalty.reason(policy.name()));
+			if (!shadow) {
+				this.blocks.add(block, now);
+			}
 			this.penaltyListener.penalized(block, shadow);
 		}
 		return shadow ? 0 : length;

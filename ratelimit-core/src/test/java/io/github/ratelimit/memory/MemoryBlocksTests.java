@@ -1,7 +1,6 @@
 package io.github.ratelimit.memory;
 
-import java.time.Duration;
-
+import io.github.ratelimit.Block;
 import io.github.ratelimit.Identifier;
 import org.junit.jupiter.api.Test;
 
@@ -14,10 +13,14 @@ class MemoryBlocksTests {
 
 	private final MemoryBlocks blocks = new MemoryBlocks();
 
+	private static Block block(Identifier identifier, long endMicros) {
+		return new Block(identifier, "api", MemoryBlocks.instant(endMicros), "");
+	}
+
 	@Test
 	void endedBlocksAreRemovedAsOthersAreAdded() {
 		for (int i = 0; i < 100_000; i++) {
-			this.blocks.add(Identifier.user("user" + i), "api", Duration.ofMillis(1), "", 1000L * i);
+			this.blocks.add(block(Identifier.user("user" + i), 1000L * i + 1000), 1000L * i);
 			assertThat(this.blocks.size()).isLessThanOrEqualTo(130);
 		}
 		assertThat(this.blocks.list(99_999_000L)).hasSize(1);
@@ -26,7 +29,7 @@ class MemoryBlocksTests {
 	@Test
 	void presentBlocksStay() {
 		for (int i = 0; i < 1000; i++) {
-			this.blocks.add(Identifier.user("user" + i), null, Duration.ofDays(1), "", 1000L * i);
+			this.blocks.add(block(Identifier.user("user" + i), 86_400_000_000L), 1000L * i);
 		}
 		assertThat(this.blocks.list(0)).hasSize(1000);
 	}
@@ -34,8 +37,8 @@ class MemoryBlocksTests {
 	@Test
 	void endedBlockCannotBeRemoved() {
 		Identifier alice = Identifier.user("alice");
-		this.blocks.add(alice, null, Duration.ofMillis(1), "", 0);
-		assertThat(this.blocks.remove(alice, null, 1000)).isFalse();
+		this.blocks.add(block(alice, 1000), 0);
+		assertThat(this.blocks.remove(alice, "api", 1000)).isFalse();
 		assertThat(this.blocks.size()).isZero();
 	}
 
