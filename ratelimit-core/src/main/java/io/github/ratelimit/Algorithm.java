@@ -16,15 +16,15 @@ import org.jspecify.annotations.Nullable;
 public interface Algorithm {
 
 	/**
-	 * Returns the name in messages and configuration: lower-case words joined by hyphens,
-	 * such as {@code fixed-window}, different from the names of all other algorithms.
+	 * Returns the name in messages and configuration, different from all others:
+	 * lower-case words joined by hyphens, such as {@code fixed-window}.
 	 */
 	String name();
 
 	/**
 	 * Returns a short code for Redis keys, of lower-case letters and digits, different
-	 * from those of all other algorithms. It contains the options that the stored state
-	 * depends on, so that a change of them starts a fresh count.
+	 * from all others. It contains the options that the stored state depends on, so that
+	 * a change of them starts a fresh count.
 	 */
 	String code();
 
@@ -64,11 +64,10 @@ public interface Algorithm {
 	}
 
 	/**
-	 * Returns the constants of the script, besides the windows. Each combination of
-	 * values is a different script, so there must be few.
+	 * Returns the constants of the script, besides the windows; by default none. Each
+	 * combination of values is a different script, so there must be few.
 	 * @param limits the limits of the policy, by ascending window
-	 * @return numbers by their names in the script: capital letters, digits and
-	 * underscores, always the same names; by default none
+	 * @return numbers by the same names: capital letters, digits and underscores
 	 */
 	default Map<String, Number> constants(List<Limit> limits) {
 		return Map.of();

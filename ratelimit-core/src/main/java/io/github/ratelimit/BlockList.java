@@ -10,7 +10,6 @@ import org.jspecify.annotations.Nullable;
  * Blocks identifiers manually, for a time, and lists all blocks, also those that a
  * {@link Penalty} has made. Requests of a blocked identifier are denied regardless of
  * their limits. Blocks are checked together with the limits, without another round trip.
- * <p>
  * After a {@link StoreException}, the change may or may not have been made.
  * Implementations must be safe for use by several threads.
  */
@@ -45,8 +44,7 @@ public interface BlockList {
 
 	/**
 	 * Ends a block or pause.
-	 * @param policy name of the policy of the block; {@code null} for the block in all
-	 * policies
+	 * @param policy name of the policy; {@code null} for the block in all policies
 	 * @return whether there was such a block
 	 * @throws IllegalArgumentException if the name of the policy is invalid
 	 * @throws StoreException if the store did not answer
@@ -78,8 +76,8 @@ public interface BlockList {
 	}
 
 	/**
-	 * Refuses a time or a reason that is out of range.
-	 * @throws IllegalArgumentException if one of them is
+	 * Refuses a time or a reason out of range.
+	 * @throws IllegalArgumentException if one is
 	 */
 	static void requireValid(Duration time, String reason) {
 		if (time.compareTo(Duration.ofMillis(1)) < 0 || time.compareTo(Limit.MAX_WINDOW) > 0) {

@@ -37,10 +37,7 @@ public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Du
 		/** No counts: the store failed, and the policies allow requests then. */
 		NONE,
 
-		/**
-		 * Counts in the memory of this process, because the store failed or was too busy
-		 * to decide in time.
-		 */
+		/** Counts in the memory of this process, because the store failed or was busy. */
 		LOCAL,
 
 		/**
@@ -82,10 +79,7 @@ public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Du
 		return new Decision(true, List.of(), null, Source.NONE);
 	}
 
-	/**
-	 * Returns the same decision with decisions for charges in shadow mode.
-	 * @param alone returns the decision for one of the charges alone
-	 */
+	/** Returns the same decision with those for the charges in shadow mode. */
 	public Decision withShadows(List<Charge> charges, Function<Charge, Decision> alone) {
 		if (charges.isEmpty()) {
 			return this;
@@ -103,10 +97,7 @@ public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Du
 		return this.shadows.getOrDefault(charge.policy().name(), withoutStore());
 	}
 
-	/**
-	 * Returns the statuses of the limits that denied the request; empty if it is allowed,
-	 * or denied only because an identifier is blocked.
-	 */
+	/** Returns the statuses of the limits that denied the request; may be empty. */
 	public List<LimitStatus> violated() {
 		return this.allowed ? List.of() : this.statuses.stream().filter(LimitStatus::violated).toList();
 	}

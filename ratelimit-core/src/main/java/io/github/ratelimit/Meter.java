@@ -5,10 +5,9 @@ import java.util.List;
 
 /**
  * The state of one policy and identifier at one time, and how it changes. The store in
- * memory decides with it, and tests compare the script of the algorithm with it.
- * <p>
- * Limits are given by their index in the policy. All times are in microseconds. Not safe
- * for use by several threads.
+ * memory decides with it, and tests compare the script of the algorithm with it. Limits
+ * are given by their index in the policy. All times are in microseconds. Not safe for use
+ * by several threads.
  */
 public interface Meter {
 
@@ -55,10 +54,7 @@ public interface Meter {
 	 */
 	void add(long cost, String metadata);
 
-	/**
-	 * Adds the cost to every limit, whether it allows it or not. What exceeds the quota
-	 * is also counted if the algorithm can, because it may be refunded.
-	 */
+	/** Adds the cost beyond the quota too if the algorithm can, as it may be refunded. */
 	default void charge(long cost, String metadata) {
 		add(cost, metadata);
 	}
@@ -103,10 +99,7 @@ public interface Meter {
 		return List.of();
 	}
 
-	/**
-	 * Returns the counts of the windows that are kept, by limit and from newest to
-	 * oldest; none unless the algorithm keeps them.
-	 */
+	/** Returns the counts of kept windows, by limit and from newest to oldest. */
 	default List<WindowCount> series() {
 		return List.of();
 	}

@@ -10,9 +10,8 @@ import java.time.Duration;
  * one ended begins with {@code block} again.
  * <p>
  * <b>What counts.</b> A denial counts for an identifier if one of its own limits in the
- * policy was violated, and it is not blocked: a client that retries during a block does
- * not prolong it. Costs that no limit can ever allow do not count, nor do
- * {@linkplain RateLimiter#peek peeks} and requests without cost.
+ * policy was violated, and it is not blocked: retrying during a block does not prolong
+ * it. Costs that no limit can ever allow do not count, nor do peeks.
  * <p>
  * <b>Bound.</b> Denials are counted in windows that begin with the first of them, so of
  * what the store has counted, fewer than {@code after} denials within {@code within}
@@ -21,9 +20,9 @@ import java.time.Duration;
  * all if the process ends before, or the store fails or is full.
  * <p>
  * <b>Blocks.</b> A penalty is an ordinary {@link Block} of the identifier in the policy,
- * which {@link BlockList} lists and ends. Ending it changes nothing else: the next
- * penalty lasts twice as long. {@link RateLimiter#reset} forgets former denials and
- * penalties as well, but ends no block. A value; safe for use by several threads.
+ * which {@link BlockList} lists and ends; the next penalty lasts twice as long anyway.
+ * {@link RateLimiter#reset} forgets former denials and penalties, but ends no block. A
+ * value; safe for use by several threads.
  *
  * @param after how many denials lead to a block, from 1 to {@link #MAX_DENIALS}
  * @param within the time in which they are counted, in whole milliseconds, from 1 ms to

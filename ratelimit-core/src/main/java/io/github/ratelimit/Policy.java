@@ -2,9 +2,7 @@ package io.github.ratelimit;
 
 import java.time.Duration;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
@@ -24,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * do not wait; requests that can never be allowed do not count
  * @param lease the time for which an instance takes a part of the quota in advance, from
  * {@link #SHORTEST_LEASE} to {@link #LONGEST_LEASE}, to decide busy identifiers in
- * memory; {@code null} to decide every request in the store. Has no effect in shadow
- * mode, and without {@code io.github.ratelimit.lease.LeasedRateLimiter}
+ * memory; {@code null} for none. Has no effect in shadow mode, and without
+ * {@code io.github.ratelimit.lease.LeasedRateLimiter}
  * @param penalty blocks identifiers that are denied too often; {@code null} for none
  */
 public record Policy(String name, Algorithm algorithm, List<Limit> limits, boolean countDenied,
@@ -58,12 +56,13 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 				.formatted(name, MAX_LIMITS, limits.size()));
 		}
 		limits = limits.stream().sorted(Comparator.comparing(Limit::window)).toList();
-		Set<Object> windows = new HashSet<>();
+		Duration last = Duration.ZERO;
 		for (Limit limit : limits) {
-			if (!windows.add(limit.window())) {
+			if (limit.window().equals(last)) {
 				throw new IllegalArgumentException("Invalid limits %s: there must be only one limit for the window %s."
 					.formatted(limits, limit.windowText()));
 			}
+			last = limit.window();
 			if (limit.quota() > algorithm.maxQuota()) {
 				throw new IllegalArgumentException("Invalid limit (%s): the quota must be at most %s for %s."
 					.formatted(limit, algorithm.maxQuota(), algorithm.name()));

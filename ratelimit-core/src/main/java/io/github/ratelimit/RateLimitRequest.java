@@ -53,21 +53,8 @@ public record RateLimitRequest(List<Charge> charges, String metadata, long call)
 		if (charges.isEmpty()) {
 			throw new IllegalArgumentException("Invalid request: there must be at least one policy to check.");
 		}
-		requireDifferentPolicies(charges);
 		requireFewStatuses(charges);
-	}
-
-	/** Compares all pairs; there are few, because the number of statuses is bounded. */
-	private static void requireDifferentPolicies(List<Charge> charges) {
-		for (int i = 1; i < charges.size() && i <= MAX_STATUSES; i++) {
-			String name = charges.get(i).policy().name();
-			for (int j = 0; j < i; j++) {
-				if (charges.get(j).policy().name().equals(name)) {
-					throw new IllegalArgumentException(
-							"Invalid request: the policy '%s' is used twice.".formatted(name));
-				}
-			}
-		}
+		requireDifferentPolicies(charges);
 	}
 
 	private static void requireFewStatuses(List<Charge> charges) {
@@ -79,6 +66,19 @@ public record RateLimitRequest(List<Charge> charges, String metadata, long call)
 			throw new IllegalArgumentException(
 					"Invalid request (%s limits to check, counted for each identifier): there must be at most %s."
 						.formatted(statuses, MAX_STATUSES));
+		}
+	}
+
+	/** Compares all pairs; there are few, because the number of statuses is bounded. */
+	private static void requireDifferentPolicies(List<Charge> charges) {
+		for (int i = 1; i < charges.size(); i++) {
+			String name = charges.get(i).policy().name();
+			for (int j = 0; j < i; j++) {
+				if (charges.get(j).policy().name().equals(name)) {
+					throw new IllegalArgumentException(
+							"Invalid request: the policy '%s' is used twice.".formatted(name));
+				}
+			}
 		}
 	}
 

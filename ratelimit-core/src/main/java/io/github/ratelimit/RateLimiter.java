@@ -19,8 +19,8 @@ import java.util.List;
  * if its policy {@linkplain Policy#countDenied() counts denied requests}: a full limit
  * counts less of it than its cost, or nothing.
  * <p>
- * Code of a Spring Boot application that uses its configured policies should inject the
- * starter's {@code PolicyLimiter}, which also handles failures of the store.
+ * A Spring Boot application should inject the starter's {@code PolicyLimiter} instead,
+ * which also handles failures of the store.
  */
 public interface RateLimiter {
 
@@ -112,17 +112,16 @@ public interface RateLimiter {
 	}
 
 	/**
-	 * Refuses a policy that this rate limiter cannot enforce, before the first request.
-	 * By default, only policies with a {@link Penalty} are refused.
-	 * @throws IllegalArgumentException if the algorithm or its options, or penalties are
-	 * not supported
+	 * Refuses a policy that this rate limiter cannot enforce; by default, only those with
+	 * a {@link Penalty}.
+	 * @throws IllegalArgumentException if it is not supported
 	 */
 	default void requireSupported(Policy policy) {
 		requireNoPenalty(policy);
 	}
 
 	/**
-	 * Refuses a policy with a {@link Penalty}, for rate limiters that do not block.
+	 * Refuses a policy with a {@link Penalty}.
 	 * @throws IllegalArgumentException if the policy has one
 	 */
 	static void requireNoPenalty(Policy policy) {

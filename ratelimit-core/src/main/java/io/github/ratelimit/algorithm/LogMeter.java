@@ -20,9 +20,8 @@ import org.jspecify.annotations.Nullable;
  * State: a {@link Log}. With a precision, the time of an entry is the end of the
  * sub-window of the request, so that the request counts for one window from then, and
  * requests of the same sub-window share an entry. With a capacity, entries have the times
- * of the requests. When there are more entries than the capacity, those of the same
- * sub-window are merged into one with the time of the newest. An entry is merged with the
- * next one by leaving it out, because totals are cumulative.
+ * of the requests. When there are more, those of the same sub-window are merged by
+ * leaving out all but the newest, because totals are cumulative.
  */
 final class LogMeter extends MeterBase implements Meter {
 
@@ -180,10 +179,10 @@ final class LogMeter extends MeterBase implements Meter {
 	}
 
 	/**
-	 * Leaves out entries that are in the same sub-window as the next entry. A sub-window
-	 * is a sixtieth of the shortest window that contains both entries. Longer sub-windows
-	 * consist of whole shorter ones, so that no request is counted too long by more than
-	 * one sub-window. If only one of two entries has left a window, both are kept.
+	 * Leaves out entries that are in the same sub-window as the next entry: a sixtieth of
+	 * the shortest window that contains both. Longer sub-windows consist of whole shorter
+	 * ones, so that no request is counted too long by more than one. If only one of two
+	 * entries has left a window, both are kept.
 	 */
 	private void merge() {
 		int kept = 0;

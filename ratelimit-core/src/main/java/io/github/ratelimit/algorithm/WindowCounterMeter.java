@@ -21,10 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class WindowCounterMeter extends MeterBase implements Meter {
 
-	/**
-	 * The start and the end of the current window, and by how much successive windows may
-	 * differ from the nominal length.
-	 */
+	/** The current window, and by how much others may differ from the nominal length. */
 	record Window(long start, long end, long uneven) {
 
 	}
@@ -87,10 +84,7 @@ final class WindowCounterMeter extends MeterBase implements Meter {
 		return this.windows[k + 1];
 	}
 
-	/**
-	 * Removes an unused window. A kept window replaces it, and may be the current one if
-	 * the clock was set back.
-	 */
+	/** A kept window may be the current one if the clock was set back. */
 	private void dropUnused(int present) {
 		int used = present;
 		for (int k = present; k < present + this.width; k += 2) {

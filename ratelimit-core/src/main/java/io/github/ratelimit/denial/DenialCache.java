@@ -23,10 +23,8 @@ import io.github.ratelimit.RateLimiter;
  * then the retry-after is known. If it knows only some of them, the store is asked: up to
  * 16 times a second for each count that denies, and for each request that is blocked;
  * after that the longest known time is returned. Each cost is asked about once in
- * addition, because it may be allowed. Peeks are answered from memory too, but are not
- * cached. Blocks are cached for a whole request, because the store does not return which
- * of its identifiers is blocked. Policies that count denied requests always reach the
- * store. These are not cached: charges in shadow mode, denials by
+ * addition, because it may be allowed. Peeks are answered from memory too. These are not
+ * cached: peeks, charges in shadow mode, policies that count denied requests, denials by
  * {@linkplain io.github.ratelimit.Algorithm#countsCalls() calls}, and denials by limits
  * of another policy than that of the request, which a store of an application may apply.
  * <p>
@@ -36,10 +34,9 @@ import io.github.ratelimit.RateLimiter;
  * <p>
  * <b>Penalties.</b> Denials from memory count for the
  * {@linkplain io.github.ratelimit.Penalty penalties} of their policies. The store is told
- * their numbers together, a second after the first of them, and counts them at that time.
- * So a block may come a second late; this cache notices it when it next asks the store.
- * At most 10,000 identifiers are counted at a time. If the process ends or the store
- * fails meanwhile, these numbers are lost.
+ * their numbers together, a second after the first of them, for at most 10,000
+ * identifiers. So a block may come a second late, and this cache notices it when it next
+ * asks. If the process ends or the store fails meanwhile, the numbers are lost.
  * <p>
  * <b>No request is denied that the store would allow</b>, as long as all refunds, resets
  * and blocks pass through this cache: each drops the denials that it affects, including
@@ -73,8 +70,7 @@ public final class DenialCache {
 	}
 
 	/**
-	 * @param maxCalls how often per second the store is asked about an identifier that is
-	 * certainly denied
+	 * @param maxCalls how often per second the store is asked about a known denial
 	 * @param later runs an action a while later, when the store is told about denials
 	 */
 	DenialCache(Duration maxAge, long maxSize, int maxCalls, LongSupplier nanos, Executor later) {

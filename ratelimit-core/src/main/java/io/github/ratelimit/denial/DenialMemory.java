@@ -44,10 +44,7 @@ final class DenialMemory {
 	/** Blocks by the charges of a request. */
 	private final Cache<List<Charge>, Block> blocks;
 
-	/**
-	 * By the charges of a blocked request, or by the first count that is known to deny
-	 * one, whatever its costs: how often the store was asked in the last second.
-	 */
+	/** How often the store was asked in a second about a blocked request or a count. */
 	private final Cache<Object, AtomicInteger> calls;
 
 	private final AtomicLongArray stamps = new AtomicLongArray(STAMPS);
@@ -231,8 +228,7 @@ final class DenialMemory {
 	 * What a denial by the store says of one policy, identifier and cost.
 	 *
 	 * @param policy the policy; a verdict does not apply to other quotas
-	 * @param violated the limits of the identifier that denied the request; empty if only
-	 * others did
+	 * @param violated the limits of the identifier that denied the request; may be empty
 	 * @param blocked whether an identifier of the request was blocked as well
 	 * @param since a time before the store was asked, in nanoseconds
 	 * @param stamp the stamp of the count at that time
@@ -243,8 +239,7 @@ final class DenialMemory {
 
 		/**
 		 * Returns the limits that still deny the cost, with the times that are left;
-		 * {@code null} if they are no longer known, because the verdict is too old, or
-		 * quota has arrived.
+		 * {@code null} if the verdict is too old, or quota has arrived.
 		 */
 		@Nullable List<LimitStatus> at(long now, long maxAge) {
 			long passed = now - this.since;

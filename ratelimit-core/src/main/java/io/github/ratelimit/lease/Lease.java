@@ -13,11 +13,9 @@ import io.github.ratelimit.Reservation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A part of the quota of one policy and identifier that the store has counted, and that
- * may be used until it ends. Safe for use by several threads, without locks.
- * <p>
- * It ends no later than the first window that the store counted it in. Times are those of
- * {@link System#nanoTime()}.
+ * A part of the quota of one policy and identifier that the store has counted. It ends no
+ * later than the first window that the store counted it in. Times are those of
+ * {@link System#nanoTime()}. Safe for use by several threads.
  */
 final class Lease {
 
@@ -26,10 +24,7 @@ final class Lease {
 
 	private static final long CLOSED = -1;
 
-	/**
-	 * A lease ends earlier by this fraction, because clocks may run at different speeds:
-	 * 500 ppm each, by NTP.
-	 */
+	/** By this fraction it ends earlier, because clocks may differ by 500 ppm each. */
 	private static final long DRIFT = 512;
 
 	private static final long MICROS = 1000;
@@ -51,8 +46,7 @@ final class Lease {
 	private volatile long low;
 
 	/**
-	 * Given when the store was asked, when it answered, and how many nanoseconds it lasts
-	 * at most.
+	 * @param longest how many nanoseconds it lasts at most
 	 */
 	Lease(Reservation reservation, long part, long asked, long answered, long longest) {
 		this.reservation = reservation;
@@ -91,9 +85,7 @@ final class Lease {
 		return windows().equals(other.windows()) && !windows().isEmpty();
 	}
 
-	/**
-	 * Returns when the windows end, by the clock of the store; none if that is unknown.
-	 */
+	/** When they end, by the clock of the store; none if that is unknown. */
 	private List<Instant> windows() {
 		Instant at = reservedAt();
 		return (at != null) ? counted().stream().map((status) -> at.plus(status.resetAfter())).toList() : List.of();
@@ -114,10 +106,7 @@ final class Lease {
 		return this.end - now > 0 && this.left.get() >= cost;
 	}
 
-	/**
-	 * Returns whether it was put back; not if it would then have more than it ever had,
-	 * or is closed.
-	 */
+	/** Has no effect if it is closed, or would then have more than it ever had. */
 	boolean put(long cost) {
 		long before;
 		do {

@@ -191,10 +191,7 @@ final class LeasedQuota {
 		this.taking.set(false);
 	}
 
-	/**
-	 * What was used lately, less what is left, and at most a share of the rest; 0 if not
-	 * worth it.
-	 */
+	/** What was used lately, less what is left; 0 if not worth it. */
 	private synchronized long part(long cost, long now) {
 		Lease lease = this.lease;
 		long held = (lease != null && lease.lasts(now) > 0) ? lease.left() : 0;
@@ -225,7 +222,7 @@ final class LeasedQuota {
 				return;
 			}
 			synchronized (this) {
-				this.ended |= !says && decision.source() == Source.STORE;
+				this.ended |= decision.source() == Source.STORE;
 			}
 			if (reservation.at() != null) {
 				this.store.cancel(this.reserved, this.identifier, part, reservation.at());

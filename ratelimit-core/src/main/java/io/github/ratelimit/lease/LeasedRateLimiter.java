@@ -31,19 +31,16 @@ import org.jspecify.annotations.Nullable;
  * <b>How much.</b> A part is what this process used lately in the time of the lease, less
  * what it still holds, and at most a quarter of what remains. It must suffice for ten
  * requests. When three quarters of a part are used, the next one is taken in the
- * background. No request waits for the call of another.
- * <p>
- * <b>How long.</b> A lease ends with the first window that the store counted it in, and
- * after at most twice its time. Twice in its time, at an eviction, and by
- * {@link #close()}, what will not be needed at the present rate is given back.
+ * background. A lease ends with the first window that the store counted it in, and after
+ * at most twice its time. Twice in its time, at an eviction, and by {@link #close()},
+ * what will not be needed at the present rate is given back.
  * <p>
  * <b>Never over the quota.</b> The store counts a part before it is used, and a lease
  * ends before the window that counts it. What is given back late is not refunded to a
  * later window. So all processes together never use more than the quota in any window,
- * whatever happens to them, with three exceptions. If a count is reset, or the store has
- * lost it, the parts taken before are not in the new count. A clock of the store that is
- * set forward ends windows before the leases notice. And a process that stops between
- * reading the clock and using a lease uses it late.
+ * with three exceptions: a count that is reset or lost does not contain the parts taken
+ * before, a clock of the store that is set forward ends windows before the leases notice,
+ * and a process that stops between reading the clock and using a lease uses it late.
  * <p>
  * <b>Denied too early.</b> When the store denies a request, the quota is used up except
  * for less than its cost and what processes hold. Each holds at most what it used in one
@@ -55,9 +52,8 @@ import org.jspecify.annotations.Nullable;
  * noticed when a lease ends. A refund goes back to the lease if that has used so much;
  * other refunds and charges reach the store. Of a request of several policies and
  * identifiers, leases decide what they can, and the store the rest in one call; if it
- * denies the request or fails, what was taken is put back.
- * <p>
- * Safe for use by several threads. Uses one thread, once there is a lease.
+ * denies the request or fails, what was taken is put back. Safe for use by several
+ * threads. Uses one thread, once there is a lease.
  */
 public final class LeasedRateLimiter extends DelegatingRateLimiter implements AutoCloseable {
 

@@ -19,20 +19,18 @@ import org.slf4j.LoggerFactory;
 /**
  * Limits requests by counts in this process only, while the store fails.
  * <p>
- * If the number of instances is unknown, each instance grants the whole quota. If it is
- * known, each grants its share: the quota divided by the number, rounded down, and at
- * least 1 unless the quota is 0. All instances together then keep the bound of one store,
- * unless there are more instances than that number or than a quota or burst; of estimates
- * that are rounded down, each may allow one request more than its share. If a change of
- * the number changes the burst of a token bucket, its count starts afresh.
+ * If the number of instances is known, each grants its share, otherwise the whole quota.
+ * A share is the quota divided by the number, rounded down, and at least 1 unless the
+ * quota is 0. All instances together then keep the bound of one store, unless there are
+ * more instances than that number or than a quota or burst; of estimates that are rounded
+ * down, each may allow one request more than its share. If a change of the number changes
+ * the burst of a token bucket, its count starts afresh.
  * <p>
  * Decisions contain the original policies and limits. What remains of the whole quota is
  * unknown: an allowed decision has no statuses, and a denied one has those of the
  * violated limits. A cost above the share is never allowed and has no retry-after. Blocks
  * are known only to the store and are not enforced; nor are there
- * {@linkplain io.github.ratelimit.Penalty penalties}.
- * <p>
- * Safe for use by several threads.
+ * {@linkplain io.github.ratelimit.Penalty penalties}. Safe for use by several threads.
  */
 public final class LocalRateLimiter implements RateLimiter {
 

@@ -33,10 +33,10 @@ import org.slf4j.LoggerFactory;
  * store fails and once when it works again.
  * <p>
  * An outage begins with a {@link StoreException}. It ends when the store allows a
- * request; a denied request proves nothing, because a full or read-only Redis can still
- * be read. For ten seconds after a failure, the allowed request must have the policies
- * and identifiers of the one that failed last, because a cluster with one failed node
- * fails for some of them only. If the store did not answer, the outage also ends when
+ * request; a denied one proves nothing, because a full or read-only Redis can be read.
+ * For ten seconds after a failure, the allowed request must have the policies and
+ * identifiers of the one that failed last, because a cluster with one failed node fails
+ * for some of them only. If the store did not answer, the outage also ends when
  * {@link #storeAnswers()} is called.
  * <p>
  * During an outage, the {@link StoreException} is thrown if one of the policies of a
@@ -48,10 +48,9 @@ import org.slf4j.LoggerFactory;
  * <p>
  * A {@link StoreBusyException} does not begin an outage: the {@link LocalRateLimiter}
  * then decides over all policies of the request, unless an enforced policy denies it. So
- * neither load nor a short silence of the store switches limits off.
- * <p>
- * Local counts are kept, but not charged to the store later: around an outage, a quota
- * may be used twice within a window. Safe for use by several threads.
+ * neither load nor a short silence of the store switches limits off. Local counts are
+ * kept, but not charged to the store later: around an outage, a quota may be used twice
+ * within a window. Safe for use by several threads.
  */
 public final class OutageRateLimiter extends DelegatingRateLimiter {
 
@@ -72,7 +71,7 @@ public final class OutageRateLimiter extends DelegatingRateLimiter {
 
 	private final LongAdder busy = new LongAdder();
 
-	/** When the store was last too busy, in milliseconds. */
+	/** In milliseconds. */
 	private final AtomicLong lastBusy = new AtomicLong(Long.MIN_VALUE);
 
 	/**
@@ -96,10 +95,7 @@ public final class OutageRateLimiter extends DelegatingRateLimiter {
 		this.clock = clock;
 	}
 
-	/**
-	 * Returns when the current outage began, by the clock of this process; empty if
-	 * limits are enforced.
-	 */
+	/** Returns when the current outage began; empty if limits are enforced. */
 	public Optional<Instant> failingSince() {
 		return Optional.ofNullable(this.outage.get()).map(Outage::since);
 	}
@@ -126,8 +122,7 @@ public final class OutageRateLimiter extends DelegatingRateLimiter {
 
 	/**
 	 * Decides a request, given what happens to it if the store fails.
-	 * @throws StoreException if the store failed, and a policy of the request denies
-	 * requests then
+	 * @throws StoreException if the store failed, and a policy denies requests then
 	 */
 	public Decision tryAcquire(RateLimitRequest request, Function<Policy, OnStoreFailure> onStoreFailure) {
 		try {
@@ -161,9 +156,8 @@ public final class OutageRateLimiter extends DelegatingRateLimiter {
 	}
 
 	/**
-	 * Refunds the cost of a request that the store has allowed, if the store works. What
-	 * was decided with the source {@link Source#LOCAL} is not in the store; the
-	 * {@link LocalRateLimiter} refunds it.
+	 * Refunds the cost of a request that the store has allowed, if the store works. The
+	 * {@link LocalRateLimiter} refunds what has the source {@link Source#LOCAL}.
 	 */
 	@Override
 	public void refund(RateLimitRequest request) {
