@@ -1,22 +1,18 @@
 package io.github.ratelimit.redis;
 
-import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
+
+import io.github.ratelimit.test.TestServer;
 
 /**
  * Something that is no Redis, such as a proxy with a fault: it gives the same answer to
  * every script, whatever the script is. It says that it has all slots of a cluster.
  */
-public final class AnsweringServer implements AutoCloseable {
-
-	private final ServerSocket socket;
+public final class AnsweringServer extends TestServer {
 
 	private final String command;
 
@@ -44,47 +40,13 @@ public final class AnsweringServer implements AutoCloseable {
 		this.command = command;
 		this.answer = answer;
 		this.before = before;
-		try {
-			this.socket = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		start(this::accept);
+		start();
 	}
 
-	private static void start(Runnable task) {
-		Thread thread = new Thread(task, "answering-server");
-		thread.setDaemon(true);
-		thread.start();
-	}
-
-	public URI uri() {
-		return URI.create("redis://127.0.0.1:" + this.socket.getLocalPort());
-	}
-
-	private void accept() {
-		while (!this.socket.isClosed()) {
-			try {
-				Socket connection = this.socket.accept();
-				start(() -> serve(connection));
-			}
-			catch (IOException ex) {
-				// Closed.
-			}
-		}
-	}
-
-	private void serve(Socket accepted) {
-		try (Socket connection = accepted) {
-			InputStream in = new BufferedInputStream(connection.getInputStream());
-			for (String line = readLine(in); !line.isEmpty(); line = readLine(in)) {
-				String text = answer(readName(in, Integer.parseInt(line.substring(1))));
-				connection.getOutputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
-			}
-		}
-		catch (IOException | UncheckedIOException ex) {
-			// The client has closed it, or a test breaks it.
+	@Override
+	protected void serve(Socket connection, InputStream in) throws IOException {
+		for (String name = readCommand(in); !name.isEmpty(); name = readCommand(in)) {
+			connection.getOutputStream().write(answer(name).getBytes(StandardCharsets.ISO_8859_1));
 		}
 	}
 
@@ -94,42 +56,11 @@ public final class AnsweringServer implements AutoCloseable {
 			return this.answer;
 		}
 		return switch (name) {
-			case "CLUSTER" ->
-				"*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n:%d\r\n".formatted(this.socket.getLocalPort());
+			case "CLUSTER" -> "*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n:%d\r\n".formatted(port());
 			// As before Redis 6. Clients go on without.
 			case "HELLO" -> "-ERR unknown command\r\n";
 			default -> "+OK\r\n";
 		};
-	}
-
-	/** Reads a command: parts with their lengths before them. */
-	private static String readName(InputStream in, int parts) throws IOException {
-		String name = "";
-		for (int i = 0; i < parts; i++) {
-			int length = Integer.parseInt(readLine(in).substring(1));
-			String part = new String(in.readNBytes(length + 2), StandardCharsets.UTF_8);
-			name = (i == 0) ? part.strip() : name;
-		}
-		return name;
-	}
-
-	/** Reads a line; empty at the end of the connection. */
-	private static String readLine(InputStream in) throws IOException {
-		StringBuilder line = new StringBuilder();
-		for (int c = in.read(); c != -1 && c != '\n'; c = in.read()) {
-			line.append((char) c);
-		}
-		return line.toString().strip();
-	}
-
-	@Override
-	public void close() {
-		try {
-			this.socket.close();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
 	}
 
 }

@@ -3,15 +3,11 @@ package io.github.ratelimit.redis;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
-import io.github.ratelimit.test.ChangeContract;
-import io.github.ratelimit.test.ChargeContract;
-import io.github.ratelimit.test.CountDeniedContract;
+import io.github.ratelimit.test.CountContract;
 import io.github.ratelimit.test.DecisionContract;
 import io.github.ratelimit.test.PipelineContract;
-import io.github.ratelimit.test.RefundContract;
 import io.github.ratelimit.test.ShadowContract;
 import io.github.ratelimit.test.StoreUnderTest;
-import io.github.ratelimit.test.WaitContract;
 import org.junit.jupiter.api.Nested;
 
 /**
@@ -20,26 +16,13 @@ import org.junit.jupiter.api.Nested;
  */
 abstract class PipelineContracts implements StoreUnderTest {
 
+	@Override
+	public Stream<Algorithm> supportedAlgorithms() {
+		return PipelineContract.algorithms();
+	}
+
 	@Nested
 	class Decisions extends DecisionContract {
-
-		public static Stream<Algorithm> algorithms() {
-			return PipelineContract.algorithms();
-		}
-
-	}
-
-	@Nested
-	class Waits extends WaitContract {
-
-		public static Stream<Algorithm> algorithms() {
-			return PipelineContract.algorithms();
-		}
-
-	}
-
-	@Nested
-	class CountedDenials extends CountDeniedContract {
 
 		public static Stream<Algorithm> algorithms() {
 			return PipelineContract.algorithms();
@@ -57,33 +40,10 @@ abstract class PipelineContracts implements StoreUnderTest {
 	}
 
 	@Nested
-	class Charges extends ChargeContract {
+	class Counts extends CountContract {
 
 		public static Stream<Algorithm> algorithms() {
 			return PipelineContract.algorithms();
-		}
-
-	}
-
-	@Nested
-	class Refunds extends RefundContract {
-
-		public static Stream<Algorithm> algorithms() {
-			return PipelineContract.algorithms();
-		}
-
-	}
-
-	@Nested
-	class Changes extends ChangeContract {
-
-		public static Stream<Algorithm> algorithms() {
-			return PipelineContract.algorithms();
-		}
-
-		@Override
-		protected Stream<Algorithm> supportedAlgorithms() {
-			return algorithms();
 		}
 
 	}

@@ -12,6 +12,7 @@ import io.github.ratelimit.algorithm.LeakyBucket;
 import io.github.ratelimit.algorithm.TokenBucket;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -44,35 +45,25 @@ public abstract class BucketContract extends RateLimiterContract {
 		Policy policy = bucket(10, "10/m");
 		Policy lowered = withLimit(policy, "1/m");
 		this.limiter.tryAcquire(policy, ALICE, 10);
-		Decision denied = this.limiter.tryAcquire(lowered, ALICE);
-		assertThat(denied.allowed()).isFalse();
-		assertThat(denied.retryAfter()).contains(Duration.ofMinutes(1));
-		this.clock.advance(Duration.ofMinutes(1).minusNanos(1000));
-		assertThat(this.limiter.tryAcquire(lowered, ALICE).retryAfter()).contains(Duration.ofNanos(1000));
-		this.clock.advance(Duration.ofNanos(1000));
-		assertThat(this.limiter.tryAcquire(lowered, ALICE).allowed()).isTrue();
+		assertThat(this.limiter.tryAcquire(lowered, ALICE).retryAfter()).contains(Duration.ofMinutes(1));
+		assertAllowedAfter(Duration.ofMinutes(1), lowered, 1);
 		assertThat(this.limiter.tryAcquire(policy, ALICE).retryAfter()).contains(Duration.ofSeconds(6));
 	}
 
-	/** As while a new version of an application replaces the old one. */
-	@Test
-	void quotasThatTakeTurnsMintNothing() {
-		List<Policy> versions = List.of(bucket(10, "1/m"), bucket(10, "10/m"), bucket(10, "7/m"));
-		int allowed = 0;
-		for (int i = 0; i < 300; i++) {
-			allowed += this.limiter.tryAcquire(versions.get(i % 3), ALICE).allowed() ? 1 : 0;
-		}
-		assertThat(allowed).isEqualTo(10);
+	static Stream<Arguments> versions() {
+		return Stream.of(Arguments.of(List.of(bucket(10, "1/m"), bucket(10, "10/m"), bucket(10, "7/m")), 10),
+				Arguments.of(List.of(bucket(10, "1/m"), bucket(20, "1/m")), 30));
 	}
 
-	@Test
-	void burstsThatTakeTurnsAdmitNoMoreThanBoth() {
-		List<Policy> versions = List.of(bucket(10, "1/m"), bucket(20, "1/m"));
+	/** As while a new version of an application replaces the old one. */
+	@ParameterizedTest
+	@MethodSource("versions")
+	void bucketsThatTakeTurnsMintNothing(List<Policy> versions, int most) {
 		int allowed = 0;
 		for (int i = 0; i < 300; i++) {
-			allowed += this.limiter.tryAcquire(versions.get(i % 2), ALICE).allowed() ? 1 : 0;
+			allowed += this.limiter.tryAcquire(versions.get(i % versions.size()), ALICE).allowed() ? 1 : 0;
 		}
-		assertThat(allowed).isEqualTo(30);
+		assertThat(allowed).isEqualTo(most);
 	}
 
 	@Test
@@ -108,15 +99,11 @@ public abstract class BucketContract extends RateLimiterContract {
 		assertThat(status(policy, ALICE).resetAfter()).isEqualTo(Duration.ofSeconds(6));
 	}
 
-	/**
-	 * A bucket as large as its quota is used to the same share as before, and takes the
-	 * same time until it is empty.
-	 */
+	/** And takes the same time until it is empty. */
 	@ParameterizedTest
 	@ValueSource(strings = { "5/m", "20/m", "1000/m" })
 	void bucketAsLargeAsTheQuotaKeepsItsShare(String after) {
-		for (Policy policy : List.of(Policy.of("api", new LeakyBucket(), Limit.parse("10/m")),
-				Policy.of("api", new TokenBucket(), Limit.parse("10/m")))) {
+		for (Policy policy : List.of(policy(new LeakyBucket(), "10/m"), policy(new TokenBucket(), "10/m"))) {
 			Policy changed = withLimit(policy, after);
 			this.limiter.tryAcquire(policy, ALICE, 6);
 			long quota = changed.limits().get(0).quota();
@@ -126,9 +113,8 @@ public abstract class BucketContract extends RateLimiterContract {
 	}
 
 	static Stream<Policy> buckets() {
-		return Stream.of(Policy.of("api", new LeakyBucket(), Limit.parse("7/m")),
-				Policy.of("api", new LeakyBucket(), Limit.parse("7/m"), Limit.parse("11/h")),
-				Policy.of("api", new TokenBucket(), Limit.parse("7/m")), bucket(5, "7/m"));
+		return Stream.of(policy(new LeakyBucket(), "7/m"), policy(new LeakyBucket(), "7/m", "11/h"),
+				policy(new TokenBucket(), "7/m"), bucket(5, "7/m"));
 	}
 
 	/** Nothing may be lost when a quota is 0 for a while, whatever is asked then. */
@@ -158,12 +144,12 @@ public abstract class BucketContract extends RateLimiterContract {
 
 	@Test
 	void chargeBesideALimitOfZeroForgetsNothing() {
-		Policy policy = Policy.of("api", new LeakyBucket(), Limit.parse("7/m"), Limit.parse("100/h"));
+		Policy policy = policy(new LeakyBucket(), "7/m", "100/h");
 		Policy first = withQuotas(policy, false);
 		this.limiter.tryAcquire(policy, ALICE, 5);
-		Duration wait = this.limiter.peek(request(policy, 7)).statuses().get(0).retryAfter();
+		Duration wait = waitFor(policy, 7);
 		this.limiter.charge(request(first, 2));
-		assertThat(this.limiter.peek(request(policy, 7)).statuses().get(0).retryAfter()).isEqualTo(wait);
+		assertThat(waitFor(policy, 7)).isEqualTo(wait);
 		assertThat(remaining(policy, ALICE)).containsExactly(2L, 93L);
 		this.limiter.refund(request(first, 1));
 		assertThat(remaining(policy, ALICE)).containsExactly(2L, 94L);
@@ -182,26 +168,24 @@ public abstract class BucketContract extends RateLimiterContract {
 		}
 	}
 
-	/** The first quota is 0, or all are. */
 	private static Policy withQuotas(Policy policy, boolean allZero) {
-		List<Limit> limits = policy.limits()
+		return policy.withLimits(policy.limits()
 			.stream()
 			.map((limit) -> (allZero || limit == policy.limits().get(0)) ? new Limit(0, limit.window()) : limit)
-			.toList();
-		return new Policy(policy.name(), policy.algorithm(), limits);
+			.toList());
 	}
 
 	@Test
 	void bucketIsNeverMoreThanFull() {
-		for (Policy policy : List.of(Policy.of("api", new LeakyBucket(), Limit.parse("3/s")), bucket(4, "3/s"))) {
+		for (Policy policy : List.of(policy(new LeakyBucket(), "3/s"), bucket(4, "3/s"))) {
 			Policy strict = policy.withCountDenied(true);
 			long size = policy.algorithm().largestCost(policy.limits().get(0));
-			Duration whenFull = timeUntilEmptyWhenFull(policy, size);
 			this.limiter.tryAcquire(strict, ALICE, size);
+			Duration whenFull = waitFor(policy, size);
 			for (int i = 0; i < 5; i++) {
 				this.clock.advance(Duration.ofNanos(333_333_000));
 				assertThat(this.limiter.tryAcquire(strict, ALICE).allowed()).isFalse();
-				assertThat(this.limiter.peek(request(strict, size)).retryAfter()).contains(whenFull);
+				assertThat(waitFor(strict, size)).isEqualTo(whenFull);
 			}
 		}
 	}
@@ -213,19 +197,19 @@ public abstract class BucketContract extends RateLimiterContract {
 		long size = policy.algorithm().largestCost(policy.limits().get(0));
 		RateLimitRequest all = request(policy, size);
 		this.limiter.tryAcquire(all);
-		Duration whenFull = this.limiter.peek(all).statuses().get(0).retryAfter();
+		Duration whenFull = waitFor(policy, size);
 		this.limiter.reset(policy, ALICE);
 		this.clock.advance(Duration.ofDays(1));
 		this.limiter.charge(all);
 		this.limiter.charge(all);
-		assertThat(this.limiter.peek(all).statuses().get(0).retryAfter()).isGreaterThan(whenFull);
+		assertThat(waitFor(policy, size)).isGreaterThan(whenFull);
 		for (Duration back : List.of(Duration.ofNanos(1000), Duration.ofSeconds(1), Duration.ofDays(1))) {
 			this.clock.advance(back.negated());
-			assertThat(this.limiter.peek(all).statuses().get(0).retryAfter()).isEqualTo(whenFull);
+			assertThat(waitFor(policy, size)).isEqualTo(whenFull);
 			assertThat(this.limiter.tryAcquire(all).allowed()).isFalse();
 		}
 		this.clock.advance(whenFull);
-		assertThat(this.limiter.peek(all).statuses().get(0).retryAfter()).isZero();
+		assertThat(waitFor(policy, size)).isZero();
 	}
 
 	/** Whatever it is in parts of a microsecond, and however often it is looked at. */
@@ -234,29 +218,21 @@ public abstract class BucketContract extends RateLimiterContract {
 	void bucketIsAtMostTwiceFullAndDrainsEvenly(Policy policy) {
 		long size = policy.algorithm().largestCost(policy.limits().get(0));
 		this.limiter.tryAcquire(policy, ALICE, size);
-		Duration whenFull = this.limiter.peek(request(policy, 1)).statuses().get(0).retryAfter();
+		Duration whenFull = waitFor(policy, 1);
 		for (int i = 0; i < 5; i++) {
 			this.limiter.charge(request(policy, size));
 		}
 		this.limiter.refund(request(policy, size));
-		assertThat(this.limiter.peek(request(policy, 1)).statuses().get(0).retryAfter()).isEqualTo(whenFull);
+		assertThat(waitFor(policy, 1)).isEqualTo(whenFull);
 		this.limiter.charge(request(policy, 2));
 		this.limiter.tryAcquire(policy.withCountDenied(true), ALICE, 1);
 		this.clock.advance(Duration.ofNanos(333_333_000));
 		this.limiter.refund(request(policy, 2));
-		assertThat(this.limiter.peek(request(policy, 1)).statuses().get(0).retryAfter())
-			.isEqualTo(whenFull.minusNanos(333_333_000));
-	}
-
-	private Duration timeUntilEmptyWhenFull(Policy policy, long size) {
-		this.limiter.tryAcquire(policy, ALICE, size);
-		Duration time = this.limiter.peek(request(policy, size)).retryAfter().orElseThrow();
-		this.limiter.reset(policy, ALICE);
-		return time;
+		assertThat(waitFor(policy, 1)).isEqualTo(whenFull.minusNanos(333_333_000));
 	}
 
 	private static Policy bucket(long burst, String limit) {
-		return Policy.of("api", new TokenBucket(burst), Limit.parse(limit));
+		return policy(new TokenBucket(burst), limit);
 	}
 
 }

@@ -25,14 +25,12 @@ public final class ClusterProxies implements AutoCloseable {
 			.collect(Collectors.toMap((node) -> node, (node) -> new FaultyProxy(URI.create("redis://" + node))));
 	}
 
-	/** How to connect to the nodes through the proxies. */
 	public JedisClientConfig config() {
 		return DefaultJedisClientConfig.builder()
 			.hostAndPortMapper((node) -> new HostAndPort("127.0.0.1", this.proxies.get(node).uri().getPort()))
 			.build();
 	}
 
-	/** The proxy before the master of a slot. */
 	public FaultyProxy ofSlot(int slot) {
 		return this.proxies.get(this.cluster.master(slot).address());
 	}

@@ -1,21 +1,14 @@
 package io.github.ratelimit.test;
 
-import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
@@ -25,17 +18,9 @@ import java.util.concurrent.locks.LockSupport;
  * it. As a firewall does, it can also forget connections, and as a name does, lead new
  * ones to another Redis.
  */
-public final class FaultyProxy implements AutoCloseable {
+public final class FaultyProxy extends TestServer {
 
 	private volatile URI redis;
-
-	private final ServerSocket socket;
-
-	private final ExecutorService threads = Executors.newCachedThreadPool((task) -> {
-		Thread thread = new Thread(task, "faulty-proxy");
-		thread.setDaemon(true);
-		return thread;
-	});
 
 	private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
 
@@ -52,28 +37,11 @@ public final class FaultyProxy implements AutoCloseable {
 
 	private final AtomicInteger connections = new AtomicInteger();
 
-	private final Future<?> accepting;
-
-	/**
-	 * Starts the proxy.
-	 * @param redis the server behind it
-	 */
 	public FaultyProxy(URI redis) {
 		this.redis = redis;
-		try {
-			this.socket = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		this.accepting = this.threads.submit(this::accept);
+		start();
 	}
 
-	public URI uri() {
-		return URI.create("redis://127.0.0.1:" + this.socket.getLocalPort());
-	}
-
-	/** Loses the next replies, with their connections. */
 	public void lose(int replies) {
 		this.toLose.set(replies);
 	}
@@ -84,7 +52,6 @@ public final class FaultyProxy implements AutoCloseable {
 		this.toLose.set(1);
 	}
 
-	/** Returns how many replies are still to be lost. */
 	public int toLose() {
 		return this.toLose.get();
 	}
@@ -94,12 +61,10 @@ public final class FaultyProxy implements AutoCloseable {
 		this.toCut.set(replies);
 	}
 
-	/** Returns how many replies are still to be cut. */
 	public int toCut() {
 		return this.toCut.get();
 	}
 
-	/** Delays every reply from now on. */
 	public void delay(Duration time) {
 		this.delay = time;
 	}
@@ -114,61 +79,33 @@ public final class FaultyProxy implements AutoCloseable {
 		this.forgotten.addAll(this.sockets);
 	}
 
-	/** Returns how many connections were made. */
 	public int connections() {
 		return this.connections.get();
 	}
 
 	/** Takes no more connections, and keeps those that there are. */
 	public void refuseConnections() {
-		close(this.socket);
-		try {
-			// The port is open until nothing waits for a connection to it.
-			this.accepting.get();
-		}
-		catch (InterruptedException | ExecutionException ex) {
-			throw new IllegalStateException(ex);
-		}
+		super.close();
 	}
 
-	/** Breaks all connections that there are. */
 	public void breakConnections() {
 		this.sockets.forEach(FaultyProxy::close);
 	}
 
-	private void accept() {
-		while (!this.socket.isClosed()) {
-			try {
-				Socket client = this.socket.accept();
-				this.connections.incrementAndGet();
-				this.sockets.add(client);
-				Socket server = connect(client);
-				if (server != null) {
-					this.sockets.add(server);
-					this.threads.execute(() -> forward(client, server, false));
-					this.threads.execute(() -> forward(server, client, true));
-				}
-				if (this.socket.isClosed()) {
-					// Perhaps after those that there were have been broken.
-					close(client);
-				}
-			}
-			catch (IOException ex) {
-				// The proxy was closed.
+	/** While Redis is down, so is this for the client. */
+	@Override
+	protected void serve(Socket client, InputStream in) throws IOException {
+		this.connections.incrementAndGet();
+		this.sockets.add(client);
+		try (Socket server = new Socket(this.redis.getHost(), this.redis.getPort())) {
+			this.sockets.add(server);
+			if (!isClosed()) {
+				run(() -> forward(server, client, true));
+				forward(client, server, false);
 			}
 		}
-		this.threads.shutdown();
-	}
-
-	private Socket connect(Socket client) {
-		try {
-			return new Socket(this.redis.getHost(), this.redis.getPort());
-		}
-		catch (IOException ex) {
-			// Redis is down, and so is this for the client.
-			close(client);
+		finally {
 			this.sockets.remove(client);
-			return null;
 		}
 	}
 
@@ -207,7 +144,7 @@ public final class FaultyProxy implements AutoCloseable {
 		return left.getAndUpdate((number) -> Math.max(0, number - 1)) > 0;
 	}
 
-	private static void close(Closeable socket) {
+	private static void close(Socket socket) {
 		try {
 			socket.close();
 		}
@@ -218,7 +155,7 @@ public final class FaultyProxy implements AutoCloseable {
 
 	@Override
 	public void close() {
-		refuseConnections();
+		super.close();
 		breakConnections();
 	}
 

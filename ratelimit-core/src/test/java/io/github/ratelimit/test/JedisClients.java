@@ -43,7 +43,6 @@ public final class JedisClients {
 	private JedisClients() {
 	}
 
-	/** The version of Jedis. */
 	public static String version() {
 		Properties properties = new Properties();
 		try (InputStream resource = UnifiedJedis.class.getResourceAsStream("pom.properties")) {
@@ -55,7 +54,6 @@ public final class JedisClients {
 		return properties.getProperty("version");
 	}
 
-	/** Whether there are the clients of Jedis 7.2. */
 	public static boolean areNew() {
 		return NEW;
 	}
@@ -77,12 +75,10 @@ public final class JedisClients {
 				: old(new Class<?>[] { HostAndPort.class, JedisClientConfig.class }, address, config);
 	}
 
-	/** A client of connections that are made elsewhere. */
 	public static UnifiedJedis create(PooledConnectionProvider connections) {
 		return NEW ? New.create(connections) : old(new Class<?>[] { PooledConnectionProvider.class }, connections);
 	}
 
-	/** A client of a cluster. */
 	public static UnifiedJedis ofCluster(Set<HostAndPort> nodes, JedisClientConfig config) {
 		return NEW ? New.ofCluster(nodes, config) : jedisCluster(nodes, config);
 	}

@@ -8,9 +8,8 @@ import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Block;
-import io.github.ratelimit.Charge;
+import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
@@ -26,42 +25,29 @@ import io.github.ratelimit.algorithm.TokenBucket;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.ExtendWith;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 /**
  * What the contracts have in common: each of them is about one thing that is true of
  * every algorithm in every store. A store's tests hold all of them.
  */
 @ExtendWith(StoreUnderTest.Resolver.class)
-public abstract class RateLimiterContract {
-
-	protected static final Identifier ALICE = Identifier.user("alice");
-
-	protected static final Identifier ADDRESS = Identifier.ip("203.0.113.7");
-
-	protected final ManualClock clock = new ManualClock("2026-03-01T12:00:20Z");
+public abstract class RateLimiterContract extends StoreTest {
 
 	protected RateLimiter limiter;
+
+	protected StoreUnderTest store;
 
 	public static Stream<Algorithm> algorithms() {
 		return Stream.of(new FixedWindow(), new FirstRequestWindow(), new SlidingLog(), new SlidingWindow(),
 				new SlidingWindowCounter(), new LeakyBucket(), new TokenBucket());
 	}
 
-	/** The same algorithms with other options. */
 	public static Stream<Algorithm> variants() {
 		return Stream.of(new FixedWindow(3, ZoneOffset.UTC), new FixedWindow(2, ZoneId.of("Europe/Paris")),
 				new SlidingLog(true), new SlidingWindow(Duration.ofMillis(1)),
 				new SlidingWindowCounter(0.3, Rounding.DOWN), new SlidingWindowCounter(1, Rounding.UP),
 				new SlidingWindowCounter(0, Rounding.NONE));
-	}
-
-	private StoreUnderTest store;
-
-	/**
-	 * What the store supports: all algorithms, unless it says otherwise and hides
-	 * {@link #algorithms()} by a method that returns the same.
-	 */
-	protected Stream<Algorithm> supportedAlgorithms() {
-		return algorithms();
 	}
 
 	@BeforeEach
@@ -79,23 +65,31 @@ public abstract class RateLimiterContract {
 	}
 
 	protected final List<Long> remaining(Policy policy, Identifier identifier) {
-		return this.limiter.peek(RateLimitRequest.of(policy, identifier))
-			.statuses()
-			.stream()
-			.map(LimitStatus::remaining)
-			.toList();
+		return remaining(this.limiter, policy, identifier);
+	}
+
+	protected final BlockList blocks() {
+		return (BlockList) this.limiter;
 	}
 
 	protected final LimitStatus status(Policy policy, Identifier identifier) {
 		return this.limiter.peek(RateLimitRequest.of(policy, identifier)).statuses().get(0);
 	}
 
-	protected static RateLimitRequest request(Policy policy, long cost) {
-		return RateLimitRequest.of(Charge.of(policy, ALICE).withCost(cost));
+	/** How long a request of the cost would have to wait for the first limit. */
+	protected final Duration waitFor(Policy policy, long cost) {
+		return this.limiter.peek(request(policy, cost)).statuses().get(0).retryAfter();
 	}
 
-	protected static Policy withLimit(Policy policy, String limit) {
-		return Policy.of(policy.name(), policy.algorithm(), Limit.parse(limit));
+	/**
+	 * Asserts that a request is allowed from a moment on, and not a microsecond before.
+	 */
+	protected final void assertAllowedAfter(Duration wait, Policy policy, long cost) {
+		this.clock.advance(wait.minusNanos(1000));
+		assertThat(this.limiter.tryAcquire(policy, ALICE, cost).allowed()).as("a microsecond before %s", wait)
+			.isFalse();
+		this.clock.advance(Duration.ofNanos(1000));
+		assertThat(this.limiter.tryAcquire(policy, ALICE, cost).allowed()).as("after %s", wait).isTrue();
 	}
 
 }

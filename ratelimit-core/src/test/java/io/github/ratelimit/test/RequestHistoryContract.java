@@ -5,13 +5,11 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.List;
 
-import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LogEntry;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
-import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.RequestHistory;
 import io.github.ratelimit.WindowCount;
 import io.github.ratelimit.algorithm.FirstRequestWindow;
@@ -19,9 +17,7 @@ import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.algorithm.SlidingWindow;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -32,33 +28,22 @@ import static org.assertj.core.api.Assertions.tuple;
 /**
  * What can be read back of every store that remembers requests.
  */
-@ExtendWith(StoreUnderTest.Resolver.class)
-public abstract class RequestHistoryContract {
+public abstract class RequestHistoryContract extends RateLimiterContract {
 
-	private static final Identifier ALICE = Identifier.user("alice");
+	private static final Policy LOG = policy(new SlidingLog(true), "5/m", "9/h");
 
-	private static final Policy LOG = Policy.of("api", new SlidingLog(true), Limit.parse("5/m"), Limit.parse("9/h"));
+	private static final Policy SERIES = policy("series", new FixedWindow(24, ZoneOffset.UTC), "10/h", "50/d");
 
-	private static final Policy SERIES = Policy.of("series", new FixedWindow(24, ZoneOffset.UTC), Limit.parse("10/h"),
-			Limit.parse("50/d"));
+	private RequestHistory history() {
+		return (RequestHistory) this.limiter;
+	}
 
-	private final ManualClock clock = new ManualClock("2026-03-01T12:00:20.123456Z");
-
-	private RateLimiter limiter;
-
-	private RequestHistory history;
-
-	@BeforeEach
-	void createRateLimiter(StoreUnderTest store) {
-		this.limiter = store.create(this.clock, (block, shadow) -> {
-		});
-		this.history = (RequestHistory) this.limiter;
+	private List<String> metadata() {
+		return history().entries(LOG, ALICE).stream().map(LogEntry::metadata).toList();
 	}
 
 	private void acquire(Policy policy, long cost, String metadata) {
-		assertThat(this.limiter
-			.tryAcquire(RateLimitRequest.of(Charge.of(policy, ALICE).withCost(cost)).withMetadata(metadata))
-			.allowed()).isTrue();
+		assertThat(this.limiter.tryAcquire(request(policy, cost).withMetadata(metadata)).allowed()).isTrue();
 	}
 
 	@Test
@@ -68,10 +53,10 @@ public abstract class RequestHistoryContract {
 		acquire(LOG, 2, "");
 		this.clock.advance(Duration.ofSeconds(7));
 		acquire(LOG, 1, "\uD83D\uDE00 ünï\u0000\n");
-		assertThat(this.history.entries(LOG, ALICE)).containsExactly(
+		assertThat(history().entries(LOG, ALICE)).containsExactly(
 				new LogEntry(first.plusSeconds(7), 1, "\uD83D\uDE00 ünï\u0000\n"), new LogEntry(first, 2, ""),
 				new LogEntry(first, 1, "request-1"));
-		assertThat(this.history.entries(LOG, Identifier.user("bob"))).isEmpty();
+		assertThat(history().entries(LOG, Identifier.user("bob"))).isEmpty();
 	}
 
 	@Test
@@ -79,19 +64,19 @@ public abstract class RequestHistoryContract {
 		acquire(LOG, 1, "old");
 		this.clock.advance(Duration.ofMinutes(59));
 		acquire(LOG, 1, "new");
-		assertThat(this.history.entries(LOG, ALICE)).extracting(LogEntry::metadata).containsExactly("new", "old");
+		assertThat(metadata()).containsExactly("new", "old");
 		this.clock.advance(Duration.ofMinutes(1));
-		assertThat(this.history.entries(LOG, ALICE)).extracting(LogEntry::metadata).containsExactly("new");
+		assertThat(metadata()).containsExactly("new");
 		acquire(LOG, 1, "newest");
-		assertThat(this.history.entries(LOG, ALICE)).extracting(LogEntry::metadata).containsExactly("newest", "new");
+		assertThat(metadata()).containsExactly("newest", "new");
 		this.clock.advance(Duration.ofHours(1));
-		assertThat(this.history.entries(LOG, ALICE)).isEmpty();
+		assertThat(history().entries(LOG, ALICE)).isEmpty();
 	}
 
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void pagesFollowEachOtherFromTheNewestToTheOldest(boolean keepMetadata) {
-		Policy policy = Policy.of("pages", new SlidingLog(keepMetadata), Limit.parse("100/m"));
+		Policy policy = policy("pages", new SlidingLog(keepMetadata), "100/m");
 		Instant first = this.clock.instant();
 		for (int cost = 1; cost <= 5; cost++) {
 			acquire(policy, cost, "");
@@ -110,15 +95,12 @@ public abstract class RequestHistoryContract {
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void requestsOfOneMicrosecondStayOnAPage(boolean keepMetadata) {
-		Policy policy = Policy.of("pages", new SlidingLog(keepMetadata), Limit.parse("100/m"));
+		Policy policy = policy("pages", new SlidingLog(keepMetadata), "100/m");
 		Instant first = this.clock.instant();
-		acquire(policy, 1, "");
-		this.clock.advance(Duration.ofNanos(1000));
-		acquire(policy, 2, "");
-		acquire(policy, 3, "");
-		acquire(policy, 4, "");
-		this.clock.advance(Duration.ofNanos(1000));
-		acquire(policy, 5, "");
+		for (int cost = 1; cost <= 5; cost++) {
+			acquire(policy, cost, "");
+			this.clock.advance(Duration.ofNanos((cost == 1 || cost == 4) ? 1000 : 0));
+		}
 		assertThat(costs(policy, 2, null)).containsExactly(5L);
 		assertThat(costs(policy, 3, null)).containsExactly(5L);
 		assertThat(costs(policy, 4, null)).containsExactly(5L, 4L, 3L, 2L);
@@ -130,61 +112,44 @@ public abstract class RequestHistoryContract {
 	}
 
 	private List<Long> costs(Policy policy, int most, @Nullable Instant before) {
-		return this.history.entries(policy, ALICE, most, before).stream().map(LogEntry::cost).toList();
+		return history().entries(policy, ALICE, most, before).stream().map(LogEntry::cost).toList();
 	}
 
 	@ParameterizedTest
 	@ValueSource(ints = { Integer.MIN_VALUE, -1, 0, 1001, Integer.MAX_VALUE })
 	void pageOfAnImpossibleSizeIsRefused(int most) {
 		acquire(LOG, 1, "");
-		assertThatIllegalArgumentException().isThrownBy(() -> this.history.entries(LOG, ALICE, most, null))
+		assertThatIllegalArgumentException().isThrownBy(() -> history().entries(LOG, ALICE, most, null))
 			.withMessage("Invalid number of requests (%d): must be from 1 to 1000.".formatted(most));
 	}
 
 	@Test
-	void refundedRequestsAreForgottenFromTheNewest() {
+	void refundedRequestsAndChargesAreForgottenFromTheNewest() {
 		acquire(LOG, 2, "one");
-		acquire(LOG, 3, "two");
-		this.limiter.refund(RateLimitRequest.of(Charge.of(LOG, ALICE).withCost(1)));
-		assertThat(this.history.entries(LOG, ALICE)).extracting(LogEntry::cost, LogEntry::metadata)
+		this.limiter.charge(request(LOG, 3).withMetadata("two"));
+		this.limiter.refund(request(LOG, 1));
+		assertThat(history().entries(LOG, ALICE)).extracting(LogEntry::cost, LogEntry::metadata)
 			.containsExactly(tuple(2L, "two"), tuple(2L, "one"));
-		this.limiter.refund(RateLimitRequest.of(Charge.of(LOG, ALICE).withCost(2)));
-		assertThat(this.history.entries(LOG, ALICE)).extracting(LogEntry::metadata).containsExactly("one");
+		this.limiter.refund(request(LOG, 2));
+		assertThat(metadata()).containsExactly("one");
 		acquire(LOG, 1, "three");
-		assertThat(this.history.entries(LOG, ALICE)).extracting(LogEntry::metadata).containsExactly("three", "one");
-	}
-
-	@Test
-	void chargesAreRememberedWithTheirMetadata() {
-		acquire(LOG, 1, "request");
-		this.limiter.charge(RateLimitRequest.of(Charge.of(LOG, ALICE).withCost(2)).withMetadata("charge"));
-		assertThat(this.history.entries(LOG, ALICE)).extracting(LogEntry::cost, LogEntry::metadata)
-			.containsExactly(tuple(2L, "charge"), tuple(1L, "request"));
+		assertThat(metadata()).containsExactly("three", "one");
 	}
 
 	@Test
 	void deniedRequestsThatCountAreRememberedUpToTheQuota() {
-		Policy policy = Policy.of("api", new SlidingLog(true), Limit.parse("3/m")).withCountDenied(true);
+		Policy policy = policy(new SlidingLog(true), "3/m").withCountDenied(true);
 		for (int i = 0; i < 7; i++) {
 			this.limiter.tryAcquire(RateLimitRequest.of(policy, ALICE).withMetadata("r" + i));
 		}
-		assertThat(this.history.entries(policy, ALICE)).extracting(LogEntry::metadata)
-			.containsExactly("r6", "r5", "r4");
+		assertThat(history().entries(policy, ALICE)).extracting(LogEntry::metadata).containsExactly("r6", "r5", "r4");
 	}
 
 	@Test
 	void metadataIsKeptOnlyWhereThePolicyKeepsIt() {
-		Policy plain = Policy.of("api", new SlidingLog(), Limit.parse("5/m"));
+		Policy plain = policy(new SlidingLog(), "5/m");
 		acquire(plain, 1, "request-1");
-		assertThat(this.history.entries(plain, ALICE)).containsExactly(new LogEntry(this.clock.instant(), 1, ""));
-	}
-
-	@Test
-	void metadataDecidesNothing() {
-		for (int i = 0; i < 5; i++) {
-			acquire(LOG, 1, "x".repeat(256));
-		}
-		assertThat(this.limiter.tryAcquire(LOG, ALICE).retryAfter()).contains(Duration.ofMinutes(1));
+		assertThat(history().entries(plain, ALICE)).containsExactly(new LogEntry(this.clock.instant(), 1, ""));
 	}
 
 	@Test
@@ -192,29 +157,25 @@ public abstract class RequestHistoryContract {
 		acquire(LOG, 1, "\uD83D");
 		acquire(LOG, 1, "a\uDE00\uD83D\uD83D\uDE00\uDE00z");
 		acquire(LOG, 1, "\uD83Dz");
-		assertThat(this.history.entries(LOG, ALICE)).extracting(LogEntry::metadata)
-			.containsExactly("\uFFFDz", "a\uFFFD\uFFFD\uD83D\uDE00\uFFFDz", "\uFFFD");
+		assertThat(metadata()).containsExactly("\uFFFDz", "a\uFFFD\uFFFD\uD83D\uDE00\uFFFDz", "\uFFFD");
 	}
 
 	@Test
-	void longestMetadataIsKept() {
-		for (String letter : List.of("x", "\u0000", "\u00fc", "\u2603")) {
-			acquire(LOG, 1, letter.repeat(256));
-			assertThat(this.history.entries(LOG, ALICE).get(0).metadata()).isEqualTo(letter.repeat(256));
+	void longestMetadataIsKeptAndDecidesNothing() {
+		for (String metadata : List.of("x".repeat(256), "\u0000".repeat(256), "\u00fc".repeat(256),
+				"\u2603".repeat(256), "\uD83D\uDE00".repeat(128))) {
+			acquire(LOG, 1, metadata);
+			assertThat(metadata().get(0)).isEqualTo(metadata);
 		}
-		acquire(LOG, 1, "\uD83D\uDE00".repeat(128));
-		assertThat(this.history.entries(LOG, ALICE).get(0).metadata()).isEqualTo("\uD83D\uDE00".repeat(128));
-		assertThat(this.history.entries(LOG, ALICE)).hasSize(5)
-			.allSatisfy((entry) -> assertThat(entry.metadata()).hasSize(256));
+		assertThat(metadata()).hasSize(5).allSatisfy((metadata) -> assertThat(metadata).hasSize(256));
+		assertThat(this.limiter.tryAcquire(LOG, ALICE).retryAfter()).contains(Duration.ofMinutes(1));
 	}
 
-	@Test
-	void metadataThatIsTooLongIsRefused() {
+	@ParameterizedTest
+	@ValueSource(strings = { "x", "\uD83D\uDE00" })
+	void metadataThatIsTooLongIsRefused(String letter) {
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> RateLimitRequest.of(LOG, ALICE).withMetadata("\uD83D\uDE00".repeat(128) + "x"))
-			.withMessage("Invalid metadata (257 characters): must be at most 256.");
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> RateLimitRequest.of(LOG, ALICE).withMetadata("x".repeat(257)))
+			.isThrownBy(() -> request(LOG, 1).withMetadata(letter.repeat(256 / letter.length()) + "x"))
 			.withMessage("Invalid metadata (257 characters): must be at most 256.");
 	}
 
@@ -227,20 +188,18 @@ public abstract class RequestHistoryContract {
 			}
 			this.clock.advance(Duration.ofHours(1));
 		}
-		assertThat(this.history.series(SERIES, ALICE)
-			.stream()
-			.filter((point) -> point.limit().equals(Limit.parse("10/h"))))
+		List<WindowCount> series = history().series(SERIES, ALICE);
+		assertThat(series).filteredOn((point) -> point.limit().equals(Limit.parse("10/h")))
 			.hasSize(21)
-			.startsWith(new WindowCount(Limit.parse("10/h"), Instant.parse("2026-03-02T06:00:00Z"), 3),
-					new WindowCount(Limit.parse("10/h"), Instant.parse("2026-03-02T05:00:00Z"), 2),
-					new WindowCount(Limit.parse("10/h"), Instant.parse("2026-03-02T04:00:00Z"), 1),
-					new WindowCount(Limit.parse("10/h"), Instant.parse("2026-03-02T03:00:00Z"), 3))
-			.endsWith(new WindowCount(Limit.parse("10/h"), Instant.parse("2026-03-01T08:00:00Z"), 2));
-		assertThat(this.history.series(SERIES, ALICE)
-			.stream()
-			.filter((point) -> point.limit().equals(Limit.parse("50/d"))))
-			.containsExactly(new WindowCount(Limit.parse("50/d"), Instant.parse("2026-03-03T00:00:00Z"), 10),
-					new WindowCount(Limit.parse("50/d"), Instant.parse("2026-03-02T00:00:00Z"), 44));
+			.startsWith(count("10/h", "2026-03-02T06:00:00Z", 3), count("10/h", "2026-03-02T05:00:00Z", 2),
+					count("10/h", "2026-03-02T04:00:00Z", 1), count("10/h", "2026-03-02T03:00:00Z", 3))
+			.endsWith(count("10/h", "2026-03-01T08:00:00Z", 2));
+		assertThat(series).filteredOn((point) -> point.limit().equals(Limit.parse("50/d")))
+			.containsExactly(count("50/d", "2026-03-03T00:00:00Z", 10), count("50/d", "2026-03-02T00:00:00Z", 44));
+	}
+
+	private static WindowCount count(String limit, String end, long count) {
+		return new WindowCount(Limit.parse(limit), Instant.parse(end), count);
 	}
 
 	/** They would be kept, and shown, until the clock has caught up. */
@@ -255,37 +214,36 @@ public abstract class RequestHistoryContract {
 		this.clock.set("2026-03-01T13:30:00Z");
 		acquire(SERIES, 1, "");
 		// Those before the clock was ahead were too old then.
-		assertThat(this.history.series(SERIES, ALICE)).containsExactly(
-				new WindowCount(Limit.parse("10/h"), Instant.parse("2026-03-01T14:30:00Z"), 4),
-				new WindowCount(Limit.parse("50/d"), Instant.parse("2026-03-02T13:30:00Z"), 10));
+		assertThat(history().series(SERIES, ALICE)).containsExactly(count("10/h", "2026-03-01T14:30:00Z", 4),
+				count("50/d", "2026-03-02T13:30:00Z", 10));
 	}
 
 	/** By less than a window: the window before ends a moment after the clock's time. */
 	@Test
 	void pastWindowsAreKeptWhenTheClockIsSetBack() {
-		Policy policy = Policy.of("series", new FixedWindow(3, ZoneOffset.UTC), Limit.parse("10/h"));
+		Policy policy = policy("series", new FixedWindow(3, ZoneOffset.UTC), "10/h");
 		acquire(policy, 1, "");
 		this.clock.set("2026-03-01T13:00:00.001Z");
 		acquire(policy, 2, "");
 		this.clock.set("2026-03-01T12:59:59.999Z");
 		acquire(policy, 3, "");
-		assertThat(this.history.series(policy, ALICE)).extracting(WindowCount::count).containsExactly(5L, 1L);
+		assertThat(history().series(policy, ALICE)).extracting(WindowCount::count).containsExactly(5L, 1L);
 	}
 
 	@Test
 	void firstRequestWindowIsASeriesOfOne() {
-		Policy policy = Policy.of("api", new FirstRequestWindow(), Limit.parse("5/m"));
+		Policy policy = policy(new FirstRequestWindow(), "5/m");
 		acquire(policy, 2, "");
-		assertThat(this.history.series(policy, ALICE))
+		assertThat(history().series(policy, ALICE))
 			.containsExactly(new WindowCount(Limit.parse("5/m"), this.clock.instant().plus(Duration.ofMinutes(1)), 2));
 	}
 
 	@Test
 	void whatTheAlgorithmDoesNotRememberIsRefused() {
-		Policy policy = Policy.of("api", new SlidingWindow(), Limit.parse("5/m"));
-		assertThatIllegalArgumentException().isThrownBy(() -> this.history.entries(policy, ALICE))
+		Policy policy = policy(new SlidingWindow(), "5/m");
+		assertThatIllegalArgumentException().isThrownBy(() -> history().entries(policy, ALICE))
 			.withMessage("Invalid policy (api): sliding-window does not keep requests.");
-		assertThatIllegalArgumentException().isThrownBy(() -> this.history.series(policy, ALICE))
+		assertThatIllegalArgumentException().isThrownBy(() -> history().series(policy, ALICE))
 			.withMessage("Invalid policy (api): sliding-window does not keep windows.");
 	}
 

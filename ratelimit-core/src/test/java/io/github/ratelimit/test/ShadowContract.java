@@ -4,17 +4,15 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.function.Function;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
-import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -23,11 +21,10 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 public abstract class ShadowContract extends RateLimiterContract {
 
-	@ParameterizedTest
-	@MethodSource("algorithms")
+	@EachAlgorithm
 	void shadowNeverDeniesAndTellsWhatItWouldHaveDone(Algorithm algorithm) {
-		Policy wide = Policy.of("wide", algorithm, Limit.parse("9/m"));
-		Policy tried = Policy.of("tried", algorithm, Limit.parse("1/h"));
+		Policy wide = policy("wide", algorithm, "9/m");
+		Policy tried = policy("tried", algorithm, "1/h");
 		RateLimitRequest request = RateLimitRequest.of(Charge.of(tried, ALICE).inShadow(), Charge.of(wide, ALICE));
 		assertThat(this.limiter.tryAcquire(request).shadows().get("tried").allowed()).isTrue();
 		for (int i = 0; i < 3; i++) {
@@ -45,53 +42,10 @@ public abstract class ShadowContract extends RateLimiterContract {
 		assertThat(remaining(tried, ALICE)).containsExactly(0L);
 	}
 
-	@ParameterizedTest
-	@MethodSource("algorithms")
-	void eachShadowIsAllOrNothingByItself(Algorithm algorithm) {
-		Policy first = Policy.of("first", algorithm, Limit.parse("2/m"), Limit.parse("9/h"));
-		Policy second = Policy.of("second", algorithm, Limit.parse("9/m"));
-		this.limiter.tryAcquire(first, ADDRESS, 2);
-		RateLimitRequest request = RateLimitRequest.of(Charge.of(first, ALICE, ADDRESS).inShadow(),
-				Charge.of(second, ADDRESS, ALICE).inShadow());
-		Decision decision = this.limiter.tryAcquire(request);
-		assertThat(decision.allowed()).isTrue();
-		assertThat(decision.statuses()).isEmpty();
-		assertThat(decision.shadows().values()).extracting(Decision::allowed).containsExactly(false, true);
-		assertThat(decision.shadows().get("first").violated()).singleElement()
-			.satisfies((status) -> assertThat(status.identifier()).isEqualTo(ADDRESS));
-		assertThat(remaining(first, ALICE)).containsExactly(2L, 9L);
-		assertThat(remaining(first, ADDRESS)).containsExactly(0L, 7L);
-		assertThat(remaining(second, ALICE)).containsExactly(8L);
-		assertThat(remaining(second, ADDRESS)).containsExactly(8L);
-	}
-
-	@ParameterizedTest
-	@MethodSource("algorithms")
-	void deniedRequestUsesNothingOfAShadow(Algorithm algorithm) {
-		Policy full = Policy.of("full", algorithm, Limit.parse("1/m"));
-		Policy tried = Policy.of("tried", algorithm, Limit.parse("5/h"));
-		Policy strict = Policy.of("strict", algorithm, Limit.parse("5/h")).withCountDenied(true);
-		this.limiter.tryAcquire(full, ADDRESS);
-		this.limiter.tryAcquire(strict, ADDRESS, 5);
-		RateLimitRequest request = RateLimitRequest.of(Charge.of(strict, ALICE, ADDRESS).inShadow(),
-				Charge.of(full, ADDRESS), Charge.of(tried, ALICE, ADDRESS).inShadow());
-		Decision peeked = this.limiter.peek(request);
-		Decision denied = this.limiter.tryAcquire(request);
-		assertThat(denied).isEqualTo(peeked).isEqualTo(this.limiter.peek(request));
-		assertThat(denied.allowed()).isFalse();
-		assertThat(denied.violated()).extracting(LimitStatus::policy).containsExactly(full);
-		assertThat(denied.retryAfter().orElseThrow()).isLessThanOrEqualTo(Duration.ofMinutes(2));
-		assertThat(denied.shadows().values()).extracting(Decision::allowed).containsExactly(false, true);
-		assertThat(remaining(tried, ALICE)).containsExactly(5L);
-		assertThat(remaining(strict, ALICE)).containsExactly(5L);
-		assertThat(remaining(strict, ADDRESS)).containsExactly(0L);
-	}
-
-	@ParameterizedTest
-	@MethodSource("algorithms")
+	@EachAlgorithm
 	void costThatIsNeverAllowedIsReportedAndNotCounted(Algorithm algorithm) {
-		Policy tried = Policy.of("tried", algorithm, Limit.parse("3/m"), Limit.parse("100/h")).withCountDenied(true);
-		Policy wide = Policy.of("wide", algorithm, Limit.parse("9/m"));
+		Policy tried = policy("tried", algorithm, "3/m", "100/h").withCountDenied(true);
+		Policy wide = policy("wide", algorithm, "9/m");
 		Decision decision = this.limiter
 			.tryAcquire(RateLimitRequest.of(Charge.of(wide, ALICE), Charge.of(tried, ALICE).withCost(4).inShadow()));
 		assertThat(decision.allowed()).isTrue();
@@ -101,11 +55,10 @@ public abstract class ShadowContract extends RateLimiterContract {
 		assertThat(remaining(tried, ALICE)).containsExactly(3L, 100L);
 	}
 
-	@ParameterizedTest
-	@MethodSource("algorithms")
+	@EachAlgorithm
 	void shadowsAreRefundedAndChargedAsOthers(Algorithm algorithm) {
-		Policy tried = Policy.of("tried", algorithm, Limit.parse("5/m"));
-		Policy wide = Policy.of("wide", algorithm, Limit.parse("9/m"));
+		Policy tried = policy("tried", algorithm, "5/m");
+		Policy wide = policy("wide", algorithm, "9/m");
 		RateLimitRequest request = RateLimitRequest.of(Charge.of(tried, ALICE, ADDRESS).withCost(3).inShadow(),
 				Charge.of(wide, ALICE));
 		this.limiter.tryAcquire(request);
@@ -118,28 +71,24 @@ public abstract class ShadowContract extends RateLimiterContract {
 		assertThat(remaining(wide, ALICE)).containsExactly(7L);
 	}
 
-	/** Over some time, and whether denied requests count or not. */
-	@ParameterizedTest
-	@MethodSource("algorithms")
+	/** All or nothing, whoever else is denied. */
+	@EachAlgorithm
 	void othersAndEachShadowAreDecidedAsIfAlone(Algorithm algorithm) {
 		for (boolean countDenied : List.of(false, true)) {
 			Random random = new Random(5);
 			RateLimiter together = newRateLimiter();
 			RateLimiter apart = newRateLimiter();
-			Policy narrow = Policy.of("narrow", algorithm, Limit.parse("4/m")).withCountDenied(countDenied);
-			Policy tried = Policy.of("tried", algorithm, Limit.parse("3/m"), Limit.parse("9/10m"))
-				.withCountDenied(countDenied);
-			Policy other = Policy.of("other", algorithm, Limit.parse("5/2m"));
+			Policy narrow = policy("narrow", algorithm, "4/m").withCountDenied(countDenied);
+			Policy tried = policy("tried", algorithm, "3/m", "9/10m").withCountDenied(countDenied);
+			Policy other = policy("other", algorithm, "5/2m");
 			for (int i = 0; i < 60; i++) {
 				Charge first = Charge.of(tried, ALICE, ADDRESS).withCost(random.nextInt(3));
 				Charge second = Charge.of(other, ADDRESS).withCost(random.nextInt(4));
 				RateLimitRequest enforced = RateLimitRequest.of(Charge.of(narrow, ALICE, ADDRESS));
 				Decision expected = apart.tryAcquire(enforced);
-				Map<String, Decision> shadows = expected.allowed()
-						? Map.of("tried", apart.tryAcquire(RateLimitRequest.of(first)), "other",
-								apart.tryAcquire(RateLimitRequest.of(second)))
-						: Map.of("tried", apart.peek(RateLimitRequest.of(first)), "other",
-								apart.peek(RateLimitRequest.of(second)));
+				Function<RateLimitRequest, Decision> alone = expected.allowed() ? apart::tryAcquire : apart::peek;
+				Map<String, Decision> shadows = Map.of("tried", alone.apply(RateLimitRequest.of(first)), "other",
+						alone.apply(RateLimitRequest.of(second)));
 				Decision decision = together
 					.tryAcquire(RateLimitRequest.of(first.inShadow(), enforced.charges().get(0), second.inShadow()));
 				assertThat(decision.shadows()).as("step %d", i).isEqualTo(shadows);

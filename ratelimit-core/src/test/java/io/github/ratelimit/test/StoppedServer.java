@@ -11,9 +11,9 @@ import redis.clients.jedis.UnifiedJedis;
  */
 public final class StoppedServer implements AutoCloseable {
 
-	private final String processId;
+	private final long processId;
 
-	private StoppedServer(String processId) {
+	private StoppedServer(long processId) {
 		this.processId = processId;
 	}
 
@@ -30,22 +30,14 @@ public final class StoppedServer implements AutoCloseable {
 	 * @param info what the server says of itself
 	 */
 	public static StoppedServer stop(String info) {
-		StoppedServer server = new StoppedServer(String.valueOf(processId(info)));
+		StoppedServer server = new StoppedServer(processId(info));
 		server.signal("STOP");
 		return server;
 	}
 
-	/**
-	 * Returns the process of a server.
-	 * @param info what the server says of itself
-	 */
+	/** Returns the process of a server, which says that of itself. */
 	public static long processId(String info) {
-		return info.lines()
-			.filter((line) -> line.startsWith("process_id:"))
-			.map((line) -> line.substring(line.indexOf(':') + 1).strip())
-			.mapToLong(Long::parseLong)
-			.findFirst()
-			.orElseThrow();
+		return Long.parseLong(info.replaceFirst("(?s).*\\bprocess_id:(\\d+).*", "$1"));
 	}
 
 	@Override
@@ -55,7 +47,9 @@ public final class StoppedServer implements AutoCloseable {
 
 	private void signal(String name) {
 		try {
-			if (new ProcessBuilder("kill", "-" + name, this.processId).inheritIO().start().waitFor() != 0) {
+			if (new ProcessBuilder("kill", "-" + name, Long.toString(this.processId)).inheritIO()
+				.start()
+				.waitFor() != 0) {
 				throw new IllegalStateException("Process " + this.processId + " got no " + name);
 			}
 		}

@@ -14,37 +14,17 @@ public abstract class StoreContracts implements StoreUnderTest {
 	}
 
 	@Nested
-	class Waits extends WaitContract {
-
-	}
-
-	@Nested
-	class CountedDenials extends CountDeniedContract {
-
-	}
-
-	@Nested
-	class Calls extends ConcurrentCallsContract {
-
-	}
-
-	@Nested
 	class Shadows extends ShadowContract {
 
 	}
 
 	@Nested
-	class Charges extends ChargeContract {
+	class Counts extends CountContract {
 
 	}
 
 	@Nested
-	class Refunds extends RefundContract {
-
-	}
-
-	@Nested
-	class Changes extends ChangeContract {
+	class Clocks extends ClockContract {
 
 	}
 
@@ -59,7 +39,7 @@ public abstract class StoreContracts implements StoreUnderTest {
 	}
 
 	@Nested
-	class Clocks extends ClockContract {
+	class Calls extends ConcurrentCallsContract {
 
 	}
 

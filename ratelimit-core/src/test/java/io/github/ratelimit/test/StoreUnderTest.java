@@ -1,7 +1,9 @@
 package io.github.ratelimit.test;
 
 import java.time.InstantSource;
+import java.util.stream.Stream;
 
+import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.PenaltyListener;
 import io.github.ratelimit.RateLimiter;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -16,6 +18,10 @@ public interface StoreUnderTest {
 
 	/** A store without any counts or blocks. */
 	RateLimiter create(InstantSource clock, PenaltyListener listener);
+
+	default Stream<Algorithm> supportedAlgorithms() {
+		return RateLimiterContract.algorithms();
+	}
 
 	/** Finds the instance of the class around a contract. */
 	final class Resolver extends TypeBasedParameterResolver<StoreUnderTest> {

@@ -1,10 +1,7 @@
 package io.github.ratelimit.test;
 
-import io.github.ratelimit.redis.RedisConnections;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,6 +16,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import io.github.ratelimit.redis.RedisConnections;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
@@ -28,42 +26,27 @@ import redis.embedded.RedisServer;
 /**
  * A cluster of a test: three masters with a replica each, on this host.
  */
-@SuppressWarnings("try")
 public final class TestCluster implements AutoCloseable {
 
-	/** Number of slots. */
-	public static final int SLOTS = 16_384;
+	private static final int SLOTS = 16_384;
 
 	private static final int MASTERS = 3;
-
-	private static final int BUS = 10_000;
 
 	/** Nodes that give each other up later tell each other what they know less often. */
 	private static final String NODE_TIMEOUT = "cluster-node-timeout 3000";
 
-	/** Much longer than anything takes. */
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
 	private final Path folder;
 
 	private final List<Node> nodes = new ArrayList<>();
 
-	/**
-	 * A node.
-	 *
-	 * @param id what the other nodes know it by
-	 */
+	/** A node, and what the other nodes know it by. */
 	public record Node(HostAndPort address, RedisServer server, Jedis admin, String id) {
 
 		/** Kills the process, without a goodbye. */
 		public void kill() {
-			long pid = this.admin.info("server")
-				.lines()
-				.filter((line) -> line.startsWith("process_id:"))
-				.mapToLong((line) -> Long.parseLong(line.substring("process_id:".length())))
-				.findFirst()
-				.orElseThrow();
-			ProcessHandle process = ProcessHandle.of(pid).orElseThrow();
+			ProcessHandle process = ProcessHandle.of(StoppedServer.processId(this.admin.info("server"))).orElseThrow();
 			process.destroyForcibly();
 			process.onExit().join();
 		}
@@ -91,10 +74,13 @@ public final class TestCluster implements AutoCloseable {
 
 		/** Whether it is the master of some slots. */
 		public boolean isMaster() {
-			return isAlive() && this.admin.info("replication").contains("role:master");
+			return isAlive() && replication().contains("role:master");
 		}
 
-		/** Whether it has not been killed. */
+		private String replication() {
+			return this.admin.info("replication");
+		}
+
 		boolean isAlive() {
 			try {
 				this.admin.ping();
@@ -111,7 +97,6 @@ public final class TestCluster implements AutoCloseable {
 		this.folder = folder;
 	}
 
-	/** The cluster that tests share that do not harm it. */
 	public static TestCluster shared() {
 		return Shared.CLUSTER;
 	}
@@ -132,31 +117,22 @@ public final class TestCluster implements AutoCloseable {
 	 * @param settings further settings of all nodes, which can be changed while they run
 	 */
 	public static TestCluster start(String... settings) {
+		TestCluster cluster = new TestCluster(TestRedis.newFolder("cluster"));
 		try {
-			TestCluster cluster = new TestCluster(Files.createTempDirectory("cluster"));
-			boolean started = false;
-			try {
-				for (int i = 1; i <= 2 * MASTERS; i++) {
-					cluster.startNode(settings).admin().clusterSetConfigEpoch(i);
-				}
-				cluster.set(NODE_TIMEOUT);
-				cluster.join();
-				cluster.set(settings);
-				started = true;
-				return cluster;
+			for (int i = 1; i <= 2 * MASTERS; i++) {
+				cluster.startNode(settings).admin().clusterSetConfigEpoch(i);
 			}
-			finally {
-				if (!started) {
-					cluster.close();
-				}
-			}
+			cluster.set(NODE_TIMEOUT);
+			cluster.join();
+			cluster.set(settings);
+			return cluster;
 		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
+		catch (RuntimeException ex) {
+			cluster.close();
+			throw ex;
 		}
 	}
 
-	/** Adds a master without slots. */
 	public Node addMaster() {
 		Node node = startNode();
 		this.nodes.get(0).admin().clusterMeet(node.address().getHost(), node.address().getPort());
@@ -173,35 +149,18 @@ public final class TestCluster implements AutoCloseable {
 	}
 
 	private Node startNode(String... settings) {
-		int port = freePort();
-		String[] all = Stream.concat(
-				// A node that found the file of another would take its slots.
-				Stream.of("cluster-enabled yes", "cluster-config-file nodes-" + port + ".conf",
-						"dbfilename " + port + ".rdb", "dir " + this.folder, NODE_TIMEOUT, "repl-diskless-sync yes",
-						"repl-diskless-sync-delay 0"),
-				Stream.of(settings))
-			.toArray(String[]::new);
-		RedisServer server = TestRedis.startServer(port, all);
+		int port = TestRedis.freePortOfNode();
+		// A node that found the file of another would take its slots.
+		List<String> all = new ArrayList<>(List.of("cluster-enabled yes", "cluster-config-file nodes-" + port + ".conf",
+				"dbfilename " + port + ".rdb", "dir " + this.folder, NODE_TIMEOUT, "repl-diskless-sync yes",
+				"repl-diskless-sync-delay 0"));
+		all.addAll(List.of(settings));
+		RedisServer server = TestRedis.startServer(port, all.toArray(String[]::new));
 		HostAndPort address = new HostAndPort("127.0.0.1", port);
 		Jedis admin = new Jedis(address, JedisClients.PATIENT);
 		Node node = new Node(address, server, admin, admin.clusterMyId());
 		this.nodes.add(node);
 		return node;
-	}
-
-	/** The cluster bus has the port that is larger by 10,000. */
-	private static int freePort() {
-		while (true) {
-			int port = TestRedis.freePort();
-			if (port + BUS <= 65_535) {
-				try (ServerSocket bus = new ServerSocket(port + BUS, 1, InetAddress.getLoopbackAddress())) {
-					return port;
-				}
-				catch (IOException ex) {
-					// Not free: another one.
-				}
-			}
-		}
 	}
 
 	private void join() {
@@ -225,17 +184,16 @@ public final class TestCluster implements AutoCloseable {
 	private void awaitContent() {
 		await("All masters have a replica",
 				() -> this.nodes.stream()
-					.map((node) -> node.admin().info("replication"))
-					.filter((info) -> info.contains("role:master") && info.contains("state=online"))
+					.filter((node) -> node.replication().contains("state=online"))
 					.count() == MASTERS);
 		await("All nodes are content", () -> this.nodes.stream().allMatch(TestCluster::isContent));
 	}
 
 	private static boolean isContent(Node node) {
 		String info = node.admin().clusterInfo();
-		String nodes = node.admin().clusterNodes();
 		return info.contains("cluster_state:ok") && info.contains("cluster_slots_ok:" + SLOTS)
-				&& !nodes.contains("fail") && nodes.lines().filter((line) -> line.contains("slave")).count() == MASTERS;
+				&& known(node).noneMatch((words) -> words[2].contains("fail"))
+				&& known(node).filter((words) -> words[2].contains("slave")).count() == MASTERS;
 	}
 
 	/**
@@ -249,8 +207,8 @@ public final class TestCluster implements AutoCloseable {
 	}
 
 	private boolean knowsAll(Node node) {
-		return node.admin().clusterNodes().lines().filter((line) -> line.contains(" connected")).count() == this.nodes
-			.size() && !node.admin().clusterNodes().contains("handshake");
+		return known(node).filter((words) -> words[7].equals("connected")).count() == this.nodes.size()
+				&& known(node).noneMatch((words) -> words[2].contains("handshake"));
 	}
 
 	/** All nodes: first the masters of the beginning, then their replicas. */
@@ -263,34 +221,36 @@ public final class TestCluster implements AutoCloseable {
 		return RedisConnections.cluster(addresses()).timeBudget(TestRedis.PATIENCE);
 	}
 
-	/** Addresses of all nodes. */
 	public Set<HostAndPort> addresses() {
 		return this.nodes.stream().map(Node::address).collect(Collectors.toSet());
 	}
 
 	/** The master that has a slot, as the others say who are still there. */
 	public Node master(int slot) {
-		for (Node node : this.nodes) {
-			if (node.isAlive() && owns(node, slot)) {
-				return node;
-			}
-		}
-		throw new IllegalStateException("No node has the slot " + slot);
+		return this.nodes.stream()
+			.filter((node) -> node.isAlive() && owns(node, slot))
+			.findFirst()
+			.orElseThrow(() -> new IllegalStateException("No node has the slot " + slot));
 	}
 
 	private static boolean owns(Node node, int slot) {
-		return node.admin()
-			.clusterNodes()
-			.lines()
-			.filter((line) -> line.contains("myself,master"))
-			.flatMap((line) -> Stream.of(line.split(" ")).skip(8))
-			.filter((range) -> !range.startsWith("["))
+		return known(node).filter((words) -> words[2].equals("myself,master"))
+			.flatMap(TestCluster::ranges)
 			.map((range) -> range.split("-"))
 			.anyMatch(
 					(range) -> Integer.parseInt(range[0]) <= slot && slot <= Integer.parseInt(range[range.length - 1]));
 	}
 
-	/** The other masters than that which has a slot. */
+	/** What a node says of each: its identifier, address, flags, and so on. */
+	private static Stream<String[]> known(Node node) {
+		return node.admin().clusterNodes().lines().map((line) -> line.split(" "));
+	}
+
+	/** The slots that a node has, without those that move. */
+	private static Stream<String> ranges(String[] words) {
+		return Stream.of(words).skip(8).filter((range) -> !range.startsWith("["));
+	}
+
 	public List<Node> otherMasters(int slot) {
 		Node owner = master(slot);
 		return this.nodes.stream().filter((node) -> node != owner && node.isMaster()).toList();
@@ -302,7 +262,6 @@ public final class TestCluster implements AutoCloseable {
 		from.admin().clusterSetSlotMigrating(slot, to.id());
 	}
 
-	/** Moves some Redis keys of a slot that is moving. */
 	public static void moveKeys(int slot, Node from, Node to, int count) {
 		for (String key : from.admin().clusterGetKeysInSlot(slot, count)) {
 			from.admin().migrate(to.address().getHost(), to.address().getPort(), key, 0, 5000);
@@ -315,11 +274,7 @@ public final class TestCluster implements AutoCloseable {
 		awaitAgreement();
 	}
 
-	/**
-	 * Moves slots and their Redis keys, one after the other.
-	 * @param first the first slot
-	 * @param last the last slot
-	 */
+	/** Moves slots, up to the last one, and their Redis keys, one after the other. */
 	public void move(int first, int last, Node from, Node to) {
 		for (int slot = first; slot <= last; slot++) {
 			beginToMove(slot, from, to);
@@ -358,20 +313,11 @@ public final class TestCluster implements AutoCloseable {
 
 	/** The nodes that have slots: the identifier of each, its epoch and its slots. */
 	private static Set<String> owners(Node node) {
-		return node.admin()
-			.clusterNodes()
-			.lines()
-			.map((line) -> line.split(" "))
-			.filter((fields) -> fields.length > 8)
-			.map((fields) -> fields[0] + " " + fields[6]
-					+ Stream.of(fields)
-						.skip(8)
-						.filter((range) -> !range.startsWith("["))
-						.collect(Collectors.joining(" ", " ", "")))
+		return known(node).filter((words) -> words.length > 8)
+			.map((words) -> words[0] + " " + words[6] + " " + ranges(words).toList())
 			.collect(Collectors.toSet());
 	}
 
-	/** Waits for something that happens in other processes. */
 	public static void await(String what, BooleanSupplier condition) {
 		long end = System.nanoTime() + PATIENCE.toNanos();
 		while (!condition.getAsBoolean()) {

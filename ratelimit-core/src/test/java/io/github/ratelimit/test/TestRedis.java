@@ -41,16 +41,17 @@ public final class TestRedis {
 	/** Name of the environment variable with the file of a server's program. */
 	public static final String PROGRAM_VARIABLE = "RATELIMIT_TEST_REDIS_SERVER";
 
-	/** Much longer than a decision takes. */
 	public static final Duration PATIENCE = Duration.ofSeconds(10);
 
 	private static final Logger logger = LoggerFactory.getLogger(TestRedis.class);
+
+	private static final int BUS = 10_000;
 
 	private static final String IMAGE = "redis:8-alpine";
 
 	private static final URI URI = start();
 
-	private static final UnifiedJedis CLIENT = connect();
+	private static final UnifiedJedis CLIENT = JedisClients.create(JedisURIHelper.getHostAndPort(URI), config(URI));
 
 	private static final RedisConnections CONNECTIONS = connections(URI).build();
 
@@ -80,10 +81,6 @@ public final class TestRedis {
 	}
 
 	/** On a busy machine an answer may take much longer than the two seconds of Jedis. */
-	private static UnifiedJedis connect() {
-		return JedisClients.create(JedisURIHelper.getHostAndPort(URI), config(URI));
-	}
-
 	private static JedisClientConfig config(URI uri) {
 		return DefaultJedisClientConfig.builder()
 			.user(JedisURIHelper.getUser(uri))
@@ -93,7 +90,6 @@ public final class TestRedis {
 			.build();
 	}
 
-	/** A key prefix that nobody else uses. */
 	public static String newKeyPrefix() {
 		return "test-" + UUID.randomUUID();
 	}
@@ -103,13 +99,11 @@ public final class TestRedis {
 		if (given != null && !given.isBlank()) {
 			return started(java.net.URI.create(given), "given by " + VARIABLE);
 		}
-		if (program() != null) {
-			return started(startBinary(), "started from " + PROGRAM_VARIABLE);
-		}
-		if (DockerClientFactory.instance().isDockerAvailable()) {
+		if (program() == null && DockerClientFactory.instance().isDockerAvailable()) {
 			return started(startContainer(), "in a container of " + IMAGE);
 		}
-		return started(startBinary(), "from the Maven artifact embedded-redis, because Docker does not answer");
+		return started(startBinary(), (program() != null) ? "started from " + PROGRAM_VARIABLE
+				: "from the Maven artifact embedded-redis, because Docker does not answer");
 	}
 
 	private static URI started(URI uri, String origin) {
@@ -185,7 +179,7 @@ public final class TestRedis {
 				.port(port)
 				.bind("127.0.0.1")
 				.setting("save \"\"")
-				.setting("dir \"" + newFolder() + "\"")
+				.setting("dir \"" + newFolder("redis") + "\"")
 				.setting("appendonly no")
 				.setting("daemonize no");
 			File program = program();
@@ -208,11 +202,16 @@ public final class TestRedis {
 	 * A replica leaves there what it has got of its master, which the next server would
 	 * load that starts in the same folder.
 	 */
-	private static Path newFolder() throws IOException {
-		Path folder = Files.createTempDirectory("redis");
-		folder.toFile().deleteOnExit();
-		folder.resolve("dump.rdb").toFile().deleteOnExit();
-		return folder;
+	static Path newFolder(String prefix) {
+		try {
+			Path folder = Files.createTempDirectory(prefix);
+			folder.toFile().deleteOnExit();
+			folder.resolve("dump.rdb").toFile().deleteOnExit();
+			return folder;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	public static int freePort() {
@@ -221,6 +220,22 @@ public final class TestRedis {
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/** The cluster bus of a node has the port that is larger by 10,000. */
+	@SuppressWarnings("try")
+	static int freePortOfNode() {
+		while (true) {
+			int port = freePort();
+			if (port + BUS <= 65_535) {
+				try (ServerSocket bus = new ServerSocket(port + BUS, 1, InetAddress.getLoopbackAddress())) {
+					return port;
+				}
+				catch (IOException ex) {
+					// Not free: another one.
+				}
+			}
 		}
 	}
 

@@ -15,7 +15,6 @@ public final class Threads {
 	private Threads() {
 	}
 
-	/** Runs a task in each thread so often, and waits for the end of all. */
 	public static void run(int threads, int attempts, Task task) throws Exception {
 		ExecutorService executor = Executors.newFixedThreadPool(threads);
 		try {
@@ -34,7 +33,6 @@ public final class Threads {
 		}
 	}
 
-	/** What is done, given the number of the thread and of the attempt. */
 	@FunctionalInterface
 	public interface Task {
 

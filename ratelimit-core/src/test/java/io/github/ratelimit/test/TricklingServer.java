@@ -1,22 +1,19 @@
 package io.github.ratelimit.test;
 
-import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Locale;
+import java.util.Set;
 
 /**
  * Answers a login at once, and what comes after it byte by byte, without an end. It
  * breaks connections much later than any test waits.
  */
-public final class TricklingServer implements AutoCloseable {
+public final class TricklingServer extends TestServer {
 
 	/** A line without an end. */
 	private static final byte[] LINE = { '+' };
@@ -24,9 +21,9 @@ public final class TricklingServer implements AutoCloseable {
 	/** The beginning of a long message of TLS. */
 	private static final byte[] HANDSHAKE = { 22, 3, 3, 63, -1 };
 
-	private static final Duration END = Duration.ofSeconds(20);
+	private static final Set<String> LOGIN = Set.of("PING", "AUTH", "SELECT", "CLIENT");
 
-	private final ServerSocket server;
+	private static final Duration END = Duration.ofSeconds(20);
 
 	private final boolean encrypted;
 
@@ -34,84 +31,27 @@ public final class TricklingServer implements AutoCloseable {
 	 * Starts the server.
 	 * @param encrypted whether it is the handshake of TLS that has no end
 	 */
-	public TricklingServer(boolean encrypted) throws IOException {
-		this.server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+	public TricklingServer(boolean encrypted) {
 		this.encrypted = encrypted;
-		start(this::accept);
+		start();
 	}
 
-	private static void start(Runnable task) {
-		Thread thread = new Thread(task, "trickling-server");
-		thread.setDaemon(true);
-		thread.start();
-	}
-
-	public int port() {
-		return this.server.getLocalPort();
-	}
-
-	private void accept() {
-		try {
-			while (true) {
-				Socket socket = this.server.accept();
-				start(() -> serve(socket));
-			}
+	@Override
+	protected void serve(Socket socket, InputStream in) throws IOException {
+		if (this.encrypted) {
+			in.read();
 		}
-		catch (IOException ex) {
-			// The server was closed.
+		else {
+			answerLogin(in, socket.getOutputStream());
 		}
-	}
-
-	private void serve(Socket accepted) {
-		try (Socket socket = accepted) {
-			InputStream in = new BufferedInputStream(socket.getInputStream());
-			if (this.encrypted) {
-				in.read();
-			}
-			else {
-				answerLogin(in, socket.getOutputStream());
-			}
-			trickle(socket, in, this.encrypted ? HANDSHAKE : LINE);
-		}
-		catch (IOException ex) {
-			// The client has gone, as it should.
-		}
+		trickle(socket, in, this.encrypted ? HANDSHAKE : LINE);
 	}
 
 	/** Returns after the first command that is not part of a login. */
 	private static void answerLogin(InputStream in, OutputStream out) throws IOException {
-		for (String name = readCommand(in); isLogin(name); name = readCommand(in)) {
+		for (String name = readCommand(in); LOGIN.contains(name); name = readCommand(in)) {
 			out.write((name.equals("PING") ? "+PONG\r\n" : "+OK\r\n").getBytes(StandardCharsets.US_ASCII));
 		}
-	}
-
-	private static boolean isLogin(String name) {
-		return switch (name) {
-			case "PING", "AUTH", "SELECT", "CLIENT" -> true;
-			default -> false;
-		};
-	}
-
-	/** Reads parts with their lengths before them, and returns the first. */
-	private static String readCommand(InputStream in) throws IOException {
-		int parts = readNumber(in);
-		String name = "";
-		for (int i = 0; i < parts; i++) {
-			byte[] part = in.readNBytes(readNumber(in) + 2);
-			name = (i == 0) ? new String(part, StandardCharsets.US_ASCII).strip() : name;
-		}
-		return name.toUpperCase(Locale.ROOT);
-	}
-
-	/** Reads a line with a number after one other character. */
-	private static int readNumber(InputStream in) throws IOException {
-		in.read();
-		int number = 0;
-		for (int c = in.read(); c >= '0'; c = in.read()) {
-			number = 10 * number + c - '0';
-		}
-		in.read();
-		return number;
 	}
 
 	private static void trickle(Socket socket, InputStream in, byte[] beginning) throws IOException {
@@ -132,11 +72,6 @@ public final class TricklingServer implements AutoCloseable {
 				continue;
 			}
 		}
-	}
-
-	@Override
-	public void close() throws IOException {
-		this.server.close();
 	}
 
 }
