@@ -14,8 +14,7 @@ import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.benchmarks.MeasuredRedis;
 import io.github.ratelimit.benchmarks.OurLimiters;
 import io.github.ratelimit.benchmarks.ServerSample;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -42,22 +41,15 @@ class CommandsIT {
 	/** Some connections may be made while they are counted, which is read as well. */
 	private static final double READS_AMONG_CALLERS = 0.5;
 
-	private static MeasuredRedis redis;
+	@AutoClose
+	private static final MeasuredRedis REDIS = MeasuredRedis.startOwn();
 
-	private static OurLimiters limiters;
-
-	@BeforeAll
-	static void connect() {
-		redis = MeasuredRedis.startOwn();
-		// A second one would be verified when it has rested, whichever decision gets it.
-		limiters = OurLimiters.connect(redis.uri(), BUDGET, 1);
-	}
-
-	@AfterAll
-	static void close() {
-		limiters.close();
-		redis.close();
-	}
+	/**
+	 * A second connection would be verified when it has rested, whichever decision gets
+	 * it.
+	 */
+	@AutoClose
+	private static final OurLimiters LIMITERS = OurLimiters.connect(REDIS.uri(), BUDGET, 1);
 
 	static Stream<String> names() {
 		return Gates.allowing().keySet().stream();
@@ -67,33 +59,33 @@ class CommandsIT {
 	@MethodSource("names")
 	void allowedDecisionReadsAndWritesInOneRoundTrip(String name) {
 		int keys = name.equals(Gates.SEVERAL) ? 2 : 1;
-		assertThat(cost(limiters.scripts(), Gates.allowing().get(name), true))
+		assertThat(cost(LIMITERS.scripts(), Gates.allowing().get(name), true))
 			.isEqualTo(Map.of("round trips", 1.0, "evalsha", 1.0, "time", 1.0, "mget", 1.0, "set", (double) keys));
 	}
 
 	@ParameterizedTest
 	@MethodSource("names")
 	void deniedDecisionOnlyReadsInOneRoundTrip(String name) {
-		assertThat(cost(limiters.scripts(), Gates.denying().get(name), false))
+		assertThat(cost(LIMITERS.scripts(), Gates.denying().get(name), false))
 			.isEqualTo(Map.of("round trips", 1.0, "evalsha", 1.0, "time", 1.0, "mget", 1.0));
 	}
 
 	@Test
 	void plainCommandsTakeOneRoundTrip() {
 		Policy policy = Policy.of("plain", new FixedWindow(), Limit.parse("100/7d"));
-		assertThat(cost(limiters.plainCommands(), policy, true)).containsEntry("round trips", 1.0);
+		assertThat(cost(LIMITERS.plainCommands(), policy, true)).containsEntry("round trips", 1.0);
 	}
 
 	@Test
 	void callersTogetherTakeNoMoreThanOneByOne() {
 		Policy policy = Policy.of("together", new FixedWindow(), Limit.parse("10000/7d"));
-		try (OurLimiters together = OurLimiters.connect(redis.uri(), BUDGET)) {
+		try (OurLimiters together = OurLimiters.connect(REDIS.uri(), BUDGET)) {
 			RateLimiter limiter = together.scripts();
 			// All connections are made before anything is counted.
 			Gates.decideTogether(limiter, policy, CALLERS, DECISIONS);
-			ServerSample before = ServerSample.take(redis.client());
+			ServerSample before = ServerSample.take(REDIS.client());
 			Gates.decideTogether(limiter, policy, CALLERS, DECISIONS);
-			ServerSample done = ServerSample.take(redis.client()).since(before);
+			ServerSample done = ServerSample.take(REDIS.client()).since(before);
 			double decisions = CALLERS * DECISIONS;
 			assertThat(done.commands().command("evalsha").calls() / decisions)
 				.isLessThanOrEqualTo(SCRIPTS_AMONG_CALLERS);
@@ -106,9 +98,9 @@ class CommandsIT {
 		Gates.prepare(limiter, policy);
 		long last = System.nanoTime();
 		Gates.decide(limiter, policy, 1, allowed);
-		ServerSample before = ServerSample.take(redis.client());
+		ServerSample before = ServerSample.take(REDIS.client());
 		int rests = decide(limiter, policy, allowed, last);
-		ServerSample done = ServerSample.take(redis.client()).since(before);
+		ServerSample done = ServerSample.take(REDIS.client()).since(before);
 		Map<String, Long> calls = done.commands()
 			.commands()
 			.entrySet()

@@ -14,7 +14,7 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.benchmarks.MeasuredRedis;
 import io.github.ratelimit.benchmarks.OurLimiters;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -51,22 +51,16 @@ class GarbageIT {
 
 	private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-	private static MeasuredRedis redis;
+	@AutoClose
+	private static final MeasuredRedis REDIS = MeasuredRedis.startOwn();
 
-	private static OurLimiters limiters;
+	@AutoClose
+	private static final OurLimiters LIMITERS = OurLimiters.connect(REDIS.uri(), Duration.ofMinutes(1));
 
+	/** What is common to all is compiled first, whichever is measured first. */
 	@BeforeAll
-	static void connect() {
-		redis = MeasuredRedis.startOwn();
-		limiters = OurLimiters.connect(redis.uri(), Duration.ofMinutes(1));
-		// What is common to all is compiled first, whichever is measured first.
-		Gates.allowing().values().forEach((policy) -> Gates.decide(limiters.scripts(), policy, WARM_UP, true));
-	}
-
-	@AfterAll
-	static void close() {
-		limiters.close();
-		redis.close();
+	static void warmUp() {
+		Gates.allowing().values().forEach((policy) -> Gates.decide(LIMITERS.scripts(), policy, WARM_UP, true));
 	}
 
 	static Stream<String> names() {
@@ -76,7 +70,7 @@ class GarbageIT {
 	@ParameterizedTest
 	@MethodSource("names")
 	void decisionMakesLittleGarbage(String name) {
-		RateLimiter limiter = limiters.scripts();
+		RateLimiter limiter = LIMITERS.scripts();
 		long bytes = garbage(limiter, Gates.allowing().get(name), true);
 		logger.info("{}: {} bytes of garbage a decision", name, bytes);
 		assertThat(bytes).isLessThanOrEqualTo(name.equals(Gates.SEVERAL) ? MOST_FOR_SEVERAL : MOST);
@@ -85,14 +79,14 @@ class GarbageIT {
 	@Test
 	void plainCommandsMakeLittleGarbage() {
 		Policy policy = Policy.of("plain", new FixedWindow(), Limit.parse("1000/7d"));
-		long bytes = garbage(limiters.plainCommands(), policy, true);
+		long bytes = garbage(LIMITERS.plainCommands(), policy, true);
 		logger.info("plain commands: {} bytes of garbage a decision", bytes);
 		assertThat(bytes).isLessThanOrEqualTo(MOST_BY_PLAIN_COMMANDS);
 	}
 
 	@Test
 	void denialFromMemoryMakesLittleGarbage() {
-		RateLimiter limiter = limiters.wholeStack();
+		RateLimiter limiter = LIMITERS.wholeStack();
 		Policy policy = Policy.of("denied-from-memory", new FixedWindow(), Limit.parse("1/7d"));
 		Gates.prepare(limiter, policy);
 		long bytes = garbage(limiter, policy, false);
