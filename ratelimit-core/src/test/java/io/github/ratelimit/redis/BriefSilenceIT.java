@@ -29,8 +29,7 @@ import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -57,20 +56,11 @@ class BriefSilenceIT {
 
 	private static final Duration SHORT = Duration.ofMillis(500);
 
-	private static OwnRedis redis;
+	@AutoClose
+	private static final OwnRedis REDIS = new OwnRedis();
 
 	private final RateLimitRequest request = RateLimitRequest
 		.of(Policy.of("api", new FixedWindow(), new Limit(1, Limit.MAX_WINDOW)), Identifier.user("alice"));
-
-	@BeforeAll
-	static void start() {
-		redis = new OwnRedis();
-	}
-
-	@AfterAll
-	static void stop() {
-		redis.close();
-	}
 
 	private static OutageRateLimiter limiter(RateLimiter store) {
 		return new OutageRateLimiter(store, (policy) -> OnStoreFailure.ALLOW,
@@ -115,7 +105,7 @@ class BriefSilenceIT {
 	@ParameterizedTest
 	@MethodSource("stores")
 	void nothingIsUnlimitedWhenSilenceIsBrief(Function<RedisConnections, OutageRateLimiter> store) {
-		try (FaultyProxy proxy = new FaultyProxy(redis.uri());
+		try (FaultyProxy proxy = new FaultyProxy(REDIS.uri());
 				RedisConnections connections = connections(proxy.uri(), false, FOR_EVER).build()) {
 			OutageRateLimiter limiter = store.apply(connections);
 			awaitSource(limiter, Source.STORE);
@@ -130,7 +120,7 @@ class BriefSilenceIT {
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void nothingIsUnlimitedWhenTheFirstAnswerIsLate(boolean cluster) {
-		try (FaultyProxy proxy = new FaultyProxy(redis.uri());
+		try (FaultyProxy proxy = new FaultyProxy(REDIS.uri());
 				RedisConnections connections = connections(proxy.uri(), cluster, FOR_EVER).build()) {
 			proxy.delay(FOR_EVER);
 			assertLimitedLocally(scripts(connections));
@@ -140,10 +130,10 @@ class BriefSilenceIT {
 	@ParameterizedTest
 	@MethodSource("stores")
 	void allRequestsAreAllowedWhenSilenceLasts(Function<RedisConnections, OutageRateLimiter> store) {
-		try (RedisConnections connections = connections(redis.uri(), false, SHORT).build()) {
+		try (RedisConnections connections = connections(REDIS.uri(), false, SHORT).build()) {
 			OutageRateLimiter limiter = store.apply(connections);
 			awaitSource(limiter, Source.STORE);
-			try (StoppedServer stopped = StoppedServer.stop(redis.jedis())) {
+			try (StoppedServer stopped = StoppedServer.stop(REDIS.jedis())) {
 				awaitSource(limiter, Source.NONE);
 				assertThat(decisions(limiter, 20)).extracting(Decision::source).containsOnly(Source.NONE);
 				assertThat(limiter.isUnanswered()).isTrue();
@@ -155,7 +145,7 @@ class BriefSilenceIT {
 	@ParameterizedTest
 	@MethodSource("stores")
 	void nothingIsUnlimitedWhenConnectionsBreak(Function<RedisConnections, OutageRateLimiter> store) {
-		try (FaultyProxy proxy = new FaultyProxy(redis.uri());
+		try (FaultyProxy proxy = new FaultyProxy(REDIS.uri());
 				RedisConnections connections = connections(proxy.uri(), false, FOR_EVER).build()) {
 			OutageRateLimiter limiter = store.apply(connections);
 			awaitSource(limiter, Source.STORE);
@@ -180,7 +170,7 @@ class BriefSilenceIT {
 
 	@Test
 	void requestUnderWayIsAllowedWhenConnectionsAreRefused() {
-		try (FaultyProxy proxy = new FaultyProxy(redis.uri());
+		try (FaultyProxy proxy = new FaultyProxy(REDIS.uri());
 				RedisConnections connections = connections(proxy.uri(), false, SHORT).connections(1)
 					.timeBudget(Duration.ofMinutes(1))
 					.build()) {

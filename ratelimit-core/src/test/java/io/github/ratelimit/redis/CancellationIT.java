@@ -6,9 +6,8 @@ import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
-import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.LogEntry;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
@@ -17,8 +16,7 @@ import io.github.ratelimit.algorithm.LeakyBucket;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.redis.script.Answer;
 import io.github.ratelimit.redis.script.Scope;
-import io.github.ratelimit.test.ManualClock;
-import io.github.ratelimit.test.RateLimiterContract;
+import io.github.ratelimit.test.EachAlgorithm;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,29 +28,15 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The reservation of a request that was denied elsewhere is cancelled. What others have
  * counted in the meantime stays as if it had never been there.
  */
-class CancellationIT {
-
-	private static final Identifier RESERVED = Identifier.user("reserved");
+class CancellationIT extends RedisFixture {
 
 	private static final Identifier NEVER_HELD = Identifier.user("never");
 
-	private final String keyPrefix = TestRedis.newKeyPrefix();
-
-	private final ManualClock clock = new ManualClock("2026-03-01T12:00:20Z");
-
-	private final RedisRateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix)
-		.withClock(this.clock);
-
 	private final Reservations reservations = new Reservations(TestRedis.connections(), this.keyPrefix, this.clock);
 
-	static Stream<Algorithm> algorithms() {
-		return Stream.concat(RateLimiterContract.algorithms(), RateLimiterContract.variants());
-	}
-
-	@ParameterizedTest
-	@MethodSource("algorithms")
+	@EachAlgorithm
 	void othersAreUnchanged(Algorithm algorithm) {
-		Policy policy = Policy.of("api", algorithm, Limit.parse("10/d"), Limit.parse("100/30d"));
+		Policy policy = policy(algorithm, "10/d", "100/30d");
 		acquire(policy, 2);
 		this.clock.advance(Duration.ofHours(1));
 		long reserved = reserve(policy, 3);
@@ -71,7 +55,7 @@ class CancellationIT {
 	@ParameterizedTest
 	@MethodSource("windowsAndLogs")
 	void othersAreUnchangedWhenAWindowHasEnded(Algorithm algorithm) {
-		Policy policy = Policy.of("api", algorithm, Limit.parse("10/d"), Limit.parse("100/30d"));
+		Policy policy = policy(algorithm, "10/d", "100/30d");
 		acquire(policy, 4);
 		this.clock.advance(Duration.ofHours(11).plusMinutes(59));
 		long reserved = reserve(policy, 3);
@@ -86,90 +70,73 @@ class CancellationIT {
 	/** The bucket would have been empty, but what was reserved has drained instead. */
 	@Test
 	void bucketAdmitsAtMostWhatWasReservedBesides() {
-		Policy policy = Policy.of("api", new LeakyBucket(), Limit.parse("24/d"));
+		Policy policy = policy(new LeakyBucket(), "24/d");
 		long reserved = reserve(policy, 3);
 		this.clock.advance(Duration.ofHours(2));
 		acquire(policy, 20);
 		cancel(policy, 3, reserved);
-		assertThat(remaining(policy, NEVER_HELD)).isEqualTo(4);
-		assertThat(remaining(policy, RESERVED)).isEqualTo(6);
-	}
-
-	@ParameterizedTest
-	@MethodSource("algorithms")
-	void nothingIsLeftWhenNobodyElseHasCounted(Algorithm algorithm) {
-		Policy policy = Policy.of("api", algorithm, Limit.parse("10/d"));
-		long reserved = reserve(policy, 10);
-		cancel(policy, 10, reserved);
-		assertThat(TestRedis.client().keys(this.keyPrefix + ":*")).isEmpty();
+		assertThat(remaining(this.clocked, policy, NEVER_HELD)).containsExactly(4L);
+		assertThat(remaining(this.clocked, policy, ALICE)).containsExactly(6L);
 	}
 
 	@Test
 	void metadataOfOthersStays() {
-		Policy policy = Policy.of("api", new SlidingLog(true), Limit.parse("10/d"));
-		this.limiter.tryAcquire(RateLimitRequest.of(policy, RESERVED).withMetadata("first"));
+		Policy policy = policy(new SlidingLog(true), "10/d");
+		this.clocked.tryAcquire(RateLimitRequest.of(policy, ALICE).withMetadata("first"));
 		this.clock.advance(Duration.ofHours(1));
 		long reserved = reserve(policy, 2);
 		this.clock.advance(Duration.ofHours(1));
-		this.limiter.tryAcquire(RateLimitRequest.of(policy, RESERVED).withMetadata("second"));
-		this.limiter.tryAcquire(RateLimitRequest.of(policy, RESERVED).withMetadata("third"));
+		this.clocked.tryAcquire(RateLimitRequest.of(policy, ALICE).withMetadata("second"));
+		this.clocked.tryAcquire(RateLimitRequest.of(policy, ALICE).withMetadata("third"));
 		cancel(policy, 2, reserved);
-		assertThat(this.limiter.entries(policy, RESERVED)).extracting(LogEntry::metadata)
+		assertThat(this.clocked.entries(policy, ALICE)).extracting(LogEntry::metadata)
 			.containsExactly("third", "second", "first");
 	}
 
 	/** What was reset and counted again is not cancelled. */
 	@Test
 	void othersAreUnchangedAfterReset() {
-		for (Policy policy : List.of(Policy.of("log", new SlidingLog(), Limit.parse("10/d")),
-				Policy.of("window", new FixedWindow(), Limit.parse("10/h")))) {
+		for (Policy policy : List.of(policy("log", new SlidingLog(), "10/d"),
+				policy("window", new FixedWindow(), "10/h"))) {
 			long reserved = reserve(policy, 2);
-			this.limiter.reset(policy, RESERVED);
+			this.clocked.reset(policy, ALICE);
 			this.clock.advance(Duration.ofHours(2));
-			this.limiter.tryAcquire(policy, RESERVED, 3);
+			this.clocked.tryAcquire(policy, ALICE, 3);
 			cancel(policy, 2, reserved);
-			assertThat(remaining(policy, RESERVED)).isEqualTo(7);
+			assertThat(remaining(this.clocked, policy, ALICE)).containsExactly(7L);
 		}
 	}
 
 	private void acquire(Policy policy, long cost) {
-		assertThat(this.limiter.tryAcquire(policy, RESERVED, cost).allowed()).isTrue();
-		assertThat(this.limiter.tryAcquire(policy, NEVER_HELD, cost).allowed()).isTrue();
+		assertThat(this.clocked.tryAcquire(policy, ALICE, cost).allowed()).isTrue();
+		assertThat(this.clocked.tryAcquire(policy, NEVER_HELD, cost).allowed()).isTrue();
 	}
 
 	/** Also later, when what was counted leaves its windows. */
 	private void assertSame(Policy policy) {
 		for (int i = 0; i < 60; i++) {
 			for (long cost : List.of(1L, 7L, 10L)) {
-				assertThat(status(policy, RESERVED, cost).statuses()).usingRecursiveComparison()
+				assertThat(peek(policy, ALICE, cost)).usingRecursiveComparison()
 					.ignoringFields("identifier")
 					.as(this.clock.instant() + " " + cost)
-					.isEqualTo(status(policy, NEVER_HELD, cost).statuses());
+					.isEqualTo(peek(policy, NEVER_HELD, cost));
 			}
 			this.clock.advance(Duration.ofMinutes(61));
 		}
 	}
 
-	private Decision status(Policy policy, Identifier identifier, long cost) {
-		return this.limiter.peek(request(policy, identifier, cost));
-	}
-
-	private long remaining(Policy policy, Identifier identifier) {
-		return status(policy, identifier, 1).statuses().get(0).remaining();
+	private List<LimitStatus> peek(Policy policy, Identifier identifier, long cost) {
+		return this.clocked.peek(RateLimitRequest.of(Charge.of(policy, identifier).withCost(cost))).statuses();
 	}
 
 	private long reserve(Policy policy, long cost) {
-		Answer answer = this.reservations.reserve(request(policy, RESERVED, cost));
+		Answer answer = this.reservations.reserve(request(policy, cost));
 		assertThat(answer.decision().allowed()).isTrue();
 		return answer.reservedAt();
 	}
 
 	private void cancel(Policy policy, long cost, long reserved) {
-		this.reservations.cancel(request(policy, RESERVED, cost), Scope.ALL, reserved);
-	}
-
-	private static RateLimitRequest request(Policy policy, Identifier identifier, long cost) {
-		return RateLimitRequest.of(Charge.of(policy, identifier).withCost(cost));
+		this.reservations.cancel(request(policy, cost), Scope.ALL, reserved);
 	}
 
 }

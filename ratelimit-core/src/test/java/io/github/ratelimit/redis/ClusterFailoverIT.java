@@ -18,13 +18,12 @@ import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.Replication;
 import io.github.ratelimit.test.StoppedServer;
+import io.github.ratelimit.test.StoreTest;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
 import io.github.ratelimit.test.TestRedis;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -37,7 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A master of a cluster fails, and its replica takes over.
  */
 @SuppressWarnings("try")
-class ClusterFailoverIT {
+class ClusterFailoverIT extends StoreTest {
 
 	private static final int QUOTA = 1_000_000;
 
@@ -45,41 +44,24 @@ class ClusterFailoverIT {
 
 	private static final Duration BUDGET = Duration.ofSeconds(1);
 
+	@AutoClose
+	private static final TestCluster CLUSTER = TestCluster.start("cluster-node-timeout 1000");
+
 	private final String keyPrefix = TestRedis.newKeyPrefix();
 
-	private static TestCluster cluster;
+	@AutoClose
+	private final RedisConnections redis = CLUSTER.connections().timeBudget(BUDGET).build();
 
-	private RedisConnections redis;
-
-	private RateLimiter limiter;
+	private final RateLimiter limiter = RedisRateLimiter.of(this.redis, this.keyPrefix);
 
 	/** On different masters; the first one fails. */
-	private List<Identifier> users;
+	private final List<Identifier> users = ClusterKeys.onDifferentMasters(CLUSTER);
 
-	private Node master;
-
-	@BeforeAll
-	static void start() {
-		cluster = TestCluster.start("cluster-node-timeout 1000");
-	}
-
-	@AfterAll
-	static void stop() {
-		cluster.close();
-	}
-
-	@BeforeEach
-	void connect() {
-		this.users = ClusterKeys.onDifferentMasters(cluster);
-		this.master = cluster.master(ClusterKeys.slot(this.users.get(0)));
-		this.redis = cluster.connections().timeBudget(BUDGET).build();
-		this.limiter = RedisRateLimiter.of(this.redis, this.keyPrefix);
-	}
+	private final Node master = CLUSTER.master(ClusterKeys.slot(this.users.get(0)));
 
 	@AfterEach
 	void heal() {
-		this.redis.close();
-		cluster.heal();
+		CLUSTER.heal();
 	}
 
 	/** It is given up, and goes on later as if nothing had been. */
@@ -89,7 +71,7 @@ class ClusterFailoverIT {
 		Replication.await(() -> this.master.admin().info("replication"));
 		try (UnifiedJedis ofMaster = JedisClients.create(this.master.address());
 				StoppedServer server = StoppedServer.stop(ofMaster)) {
-			awaitRecovery();
+			TestCluster.await("The replica has taken over", () -> isAllowed(() -> this.limiter.peek(all())));
 			assertThat(used(this.users.get(0))).isEqualTo(100);
 			count(1);
 		}
@@ -110,17 +92,6 @@ class ClusterFailoverIT {
 		return RateLimitRequest.of(POLICY, this.users.toArray(Identifier[]::new));
 	}
 
-	private void awaitRecovery() {
-		TestCluster.await("The replica has taken over", () -> {
-			try {
-				return this.limiter.peek(all()).allowed();
-			}
-			catch (StoreException ex) {
-				return false;
-			}
-		});
-	}
-
 	/**
 	 * Of what was allowed only that may be missing which the master has not passed on
 	 * before it died. What has failed may have been counted, but not twice.
@@ -131,12 +102,12 @@ class ClusterFailoverIT {
 		Identifier first = this.users.get(0);
 		Map<Identifier, Long> allowed = new ConcurrentHashMap<>();
 		Map<Identifier, Long> failed = new ConcurrentHashMap<>();
-		this.users.forEach((user) -> {
+		for (Identifier user : this.users) {
 			allowed.put(user, 0L);
 			failed.put(user, 0L);
-		});
+		}
 		AtomicBoolean done = new AtomicBoolean();
-		try (UnifiedJedis client = JedisClients.ofCluster(cluster.addresses(),
+		try (UnifiedJedis client = JedisClients.ofCluster(CLUSTER.addresses(),
 				DefaultJedisClientConfig.builder().build())) {
 			RateLimiter limiter = ownClient
 					? RedisRateLimiter.of(RedisConnections.client(client).timeBudget(BUDGET).build(), this.keyPrefix)
@@ -173,7 +144,7 @@ class ClusterFailoverIT {
 	}
 
 	private long used(Identifier user) {
-		return QUOTA - this.limiter.peek(RateLimitRequest.of(POLICY, user)).statuses().get(0).remaining();
+		return QUOTA - remaining(this.limiter, POLICY, user).get(0);
 	}
 
 }

@@ -9,7 +9,6 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
@@ -22,12 +21,10 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.test.ClusterProxies;
-import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.ManualClock;
-import io.github.ratelimit.test.RateLimiterContract;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,26 +40,24 @@ class ClusterFailuresIT {
 
 	private static final Logger logger = LoggerFactory.getLogger(ClusterFailuresIT.class);
 
-	/** More in long runs. */
 	private static final int OPERATIONS = Integer.getInteger("ratelimit.cluster.failures", 600);
 
 	private static final int OPERATIONS_OF_USERS = 40;
 
-	private static final int OPERATIONS_OF_A_LINE = 10_000;
-
 	private static final long QUOTA = 10;
 
-	private static final List<Algorithm> ALGORITHMS = Stream
-		.concat(RateLimiterContract.algorithms(), RateLimiterContract.variants())
-		.toList();
+	private static final List<Algorithm> ALGORITHMS = RedisFixture.algorithms().toList();
 
 	private static final TestCluster CLUSTER = TestCluster.shared();
 
+	@AutoClose
 	private static final ClusterProxies PROXIES = new ClusterProxies(CLUSTER);
 
 	/** Without faults, and patient, so that only wrong counts fail. */
+	@AutoClose
 	private static final RedisConnections REDIS = CLUSTER.connections().timeBudget(Duration.ofMinutes(5)).build();
 
+	@AutoClose
 	private static final RedisConnections BROKEN = CLUSTER.connections()
 		.config(PROXIES.config())
 		.connections(1)
@@ -86,13 +81,6 @@ class ClusterFailuresIT {
 	/** The charges that were counted for allowed requests, until they are refunded. */
 	private final List<RateLimitRequest> refundable = new ArrayList<>();
 
-	@AfterAll
-	static void close() {
-		BROKEN.close();
-		REDIS.close();
-		PROXIES.close();
-	}
-
 	@Test
 	void neverLessIsCountedThanWasAllowed() {
 		List<Policy> policies = List.of();
@@ -103,9 +91,6 @@ class ClusterFailuresIT {
 					new Charge(policies.get(1), users, 1));
 			this.allowed.clear();
 			this.refundable.clear();
-			if (operation > 0 && operation % OPERATIONS_OF_A_LINE == 0) {
-				logger.info("Never less counted than allowed so far, in {} operations", operation);
-			}
 			for (int i = 0; i < OPERATIONS_OF_USERS; i++, operation++) {
 				String what = change(users, policies);
 				for (LimitStatus status : this.limiter.peek(all).statuses()) {
@@ -204,30 +189,23 @@ class ClusterFailuresIT {
 	}
 
 	private void add(RateLimitRequest request, int times) {
-		for (Charge charge : request.charges()) {
-			charge.identifiers()
+		request.charges()
+			.forEach((charge) -> charge.identifiers()
 				.forEach((identifier) -> this.allowed.merge(key(charge.policy(), identifier), times * charge.cost(),
-						Long::sum));
-		}
+						Long::sum)));
 	}
 
 	private static List<Object> key(Policy policy, Identifier identifier) {
 		return List.of(policy.name(), identifier);
 	}
 
-	/** Or none. */
 	private String loseAReply() {
 		PROXIES.all().forEach((proxy) -> proxy.lose(0));
 		if (this.random.nextInt(3) > 0) {
 			return "";
 		}
-		List<FaultyProxy> ofMasters = CLUSTER.nodes()
-			.stream()
-			.limit(3)
-			.map((node) -> PROXIES.of(node.address()))
-			.toList();
 		int after = this.random.nextInt(3);
-		ofMasters.get(this.random.nextInt(3)).loseAfter(after);
+		PROXIES.of(CLUSTER.nodes().get(this.random.nextInt(3)).address()).loseAfter(after);
 		return ", a reply lost after " + after;
 	}
 

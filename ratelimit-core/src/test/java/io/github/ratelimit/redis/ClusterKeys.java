@@ -1,9 +1,7 @@
 package io.github.ratelimit.redis;
 
-import redis.clients.jedis.util.JedisClusterCRC16;
 import java.util.Base64;
 import java.util.List;
-import java.util.TreeMap;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -11,6 +9,7 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.redis.script.KeyNames;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
+import redis.clients.jedis.util.JedisClusterCRC16;
 
 /**
  * Identifiers by where a cluster has them.
@@ -20,26 +19,29 @@ final class ClusterKeys {
 	private ClusterKeys() {
 	}
 
-	/** The slot of an identifier, whatever the prefix. */
 	static int slot(Identifier identifier) {
 		return JedisClusterCRC16.getSlot(new KeyNames("x").blocks(identifier));
 	}
 
-	/** Users that a master has, each on another slot. */
-	static Stream<Identifier> of(TestCluster cluster, Node node) {
-		return IntStream.iterate(0, (i) -> i + 1)
-			.mapToObj((i) -> Identifier.user("user" + i))
-			.filter((user) -> cluster.master(slot(user)) == node);
+	private static Stream<Identifier> users() {
+		return IntStream.iterate(0, (i) -> i + 1).mapToObj((i) -> Identifier.user("user" + i));
 	}
 
-	/** Users on different masters. */
+	static Identifier inSlot(int slot) {
+		return users().filter((user) -> slot(user) == slot).findFirst().orElseThrow();
+	}
+
+	/** Users that a master has, each on another slot. */
+	static Stream<Identifier> of(TestCluster cluster, Node node) {
+		return users().filter((user) -> cluster.master(slot(user)) == node);
+	}
+
 	static List<Identifier> onDifferentMasters(TestCluster cluster) {
-		TreeMap<String, Identifier> byMaster = new TreeMap<>();
-		for (int i = 0; byMaster.size() < 3; i++) {
-			Identifier user = Identifier.user("user" + i);
-			byMaster.putIfAbsent(cluster.master(slot(user)).address().toString(), user);
-		}
-		return List.copyOf(byMaster.values());
+		return cluster.nodes()
+			.stream()
+			.filter(Node::isMaster)
+			.map((node) -> of(cluster, node).findFirst().orElseThrow())
+			.toList();
 	}
 
 	/** What a cluster holds below a prefix, byte by byte. */

@@ -6,13 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Block;
@@ -27,23 +24,18 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.WindowCount;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
-import io.github.ratelimit.redis.connection.Call;
-import io.github.ratelimit.redis.connection.Servers;
-import io.github.ratelimit.redis.script.KeyNames;
 import io.github.ratelimit.redis.script.RedisKeys;
 import io.github.ratelimit.redis.script.Scope;
 import io.github.ratelimit.redis.script.Scripts;
 import io.github.ratelimit.redis.script.template.Composer;
-import io.github.ratelimit.test.RateLimiterContract;
+import io.github.ratelimit.test.EachAlgorithm;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
 import io.github.ratelimit.test.TestRedis;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.util.JedisClusterCRC16;
@@ -54,78 +46,53 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Slots that move to other nodes, while and after they do.
  */
-class ClusterMigrationIT {
-
-	private static final Identifier ALICE = Identifier.user("alice");
+class ClusterMigrationIT extends RedisFixture {
 
 	private static final int SLOT = ClusterKeys.slot(ALICE);
 
-	private static final Identifier NEIGHBOUR = inSlot("neighbour", SLOT);
+	private static final Identifier NEIGHBOUR = ClusterKeys.inSlot(SLOT);
 
 	private static final Duration HOUR = Duration.ofHours(1);
 
-	private static TestCluster cluster;
+	@AutoClose
+	private static final TestCluster CLUSTER = TestCluster.start();
 
-	private static Identifier inSlot(String name, int slot) {
-		return IntStream.iterate(0, (i) -> i + 1)
-			.mapToObj((i) -> Identifier.user(name + i))
-			.filter((user) -> ClusterKeys.slot(user) == slot)
-			.findFirst()
-			.orElseThrow();
-	}
-
-	private final String keyPrefix = TestRedis.newKeyPrefix();
-
-	private final List<AutoCloseable> opened = new ArrayList<>();
+	private final List<RedisConnections> opened = new ArrayList<>();
 
 	private Node from;
 
 	private Node to;
 
-	@BeforeAll
-	static void start() {
-		cluster = TestCluster.start();
-	}
-
-	@AfterAll
-	static void stop() {
-		cluster.close();
-	}
-
 	@AfterEach
-	void closeAll() throws Exception {
-		for (AutoCloseable each : this.opened) {
-			each.close();
-		}
+	void closeAll() {
+		this.opened.forEach(RedisConnections::close);
 	}
 
 	/** Knows where everything is before it moves. */
 	private RedisRateLimiter limiter() {
 		RedisRateLimiter limiter = RedisRateLimiter.of(connect(), this.keyPrefix);
-		limiter.peek(RateLimitRequest.of(Policy.of("any", new FixedWindow(), Limit.parse("1/s")), ALICE));
+		limiter.peek(request(policy("any", new FixedWindow(), "1/s"), 1));
 		return limiter;
 	}
 
 	private RedisConnections connect() {
-		RedisConnections redis = cluster.connections().build();
-		this.opened.add(redis);
-		return redis;
+		this.opened.add(CLUSTER.connections().build());
+		return this.opened.get(this.opened.size() - 1);
 	}
 
-	static Stream<Algorithm> algorithms() {
-		return Stream.concat(RateLimiterContract.algorithms(), RateLimiterContract.variants());
+	private void findNodes(int slot) {
+		this.from = CLUSTER.master(slot);
+		this.to = CLUSTER.otherMasters(slot).get(0);
 	}
 
-	/** Moves a slot, and does something while it moves. */
 	private void whileMoving(int slot, Runnable task) {
-		this.from = cluster.master(slot);
-		this.to = cluster.otherMasters(slot).get(0);
+		findNodes(slot);
 		TestCluster.beginToMove(slot, this.from, this.to);
 		try {
 			task.run();
 		}
 		finally {
-			cluster.endMove(slot, this.from, this.to);
+			CLUSTER.endMove(slot, this.from, this.to);
 		}
 	}
 
@@ -147,8 +114,7 @@ class ClusterMigrationIT {
 		assertThat(decision.statuses()).extracting(LimitStatus::remaining).containsExactly(remaining);
 	}
 
-	@ParameterizedTest
-	@MethodSource("algorithms")
+	@EachAlgorithm
 	void countsGoOnWhileTheSlotMoves(Algorithm algorithm) {
 		Policy first = policy("first", algorithm, 6);
 		Policy second = policy("second", algorithm, 100);
@@ -169,9 +135,9 @@ class ClusterMigrationIT {
 			limiter.charge(request);
 			limiter.charge(request);
 			// 6 of 6, 6 of 100.
-			List<String> before = ClusterKeys.content(cluster, this.keyPrefix);
+			List<String> before = ClusterKeys.content(CLUSTER, this.keyPrefix);
 			assertThat(limiter.tryAcquire(request).violated()).extracting(LimitStatus::policy).containsExactly(first);
-			assertThat(ClusterKeys.content(cluster, this.keyPrefix)).isEqualTo(before);
+			assertThat(ClusterKeys.content(CLUSTER, this.keyPrefix)).isEqualTo(before);
 			// With a penalty there are two Redis keys, of which the second is not there.
 			limiter.reset(first.withPenalty(new Penalty(3, HOUR, HOUR, HOUR)), ALICE);
 			assertThat(limiter.tryAcquire(request).allowed()).isTrue();
@@ -181,26 +147,23 @@ class ClusterMigrationIT {
 
 	/**
 	 * The slot begins to move when the cost is held, and one of its Redis keys is gone.
-	 * The first policy is in shadow mode or not, and the second counts denied requests or
-	 * not.
+	 * The first policy is in shadow mode, or the second counts denied requests.
 	 */
-	@ParameterizedTest
-	@MethodSource("algorithms")
+	@EachAlgorithm
 	void deniedReservationIsGivenBackWhileTheSlotMoves(Algorithm algorithm) {
 		for (boolean shadow : List.of(false, true)) {
 			Policy first = policy("first" + shadow, algorithm, 6);
 			Policy second = policy("second" + shadow, algorithm, 100).withCountDenied(!shadow);
 			RedisRateLimiter limiter = limiter();
-			Identifier elsewhere = ClusterKeys.of(cluster, cluster.otherMasters(SLOT).get(0)).findFirst().orElseThrow();
+			Identifier elsewhere = ClusterKeys.of(CLUSTER, CLUSTER.otherMasters(SLOT).get(0)).findFirst().orElseThrow();
 			limiter.tryAcquire(RateLimitRequest.of(Charge.of(first, ALICE), Charge.of(second, ALICE)));
 			limiter.tryAcquire(first, elsewhere, 6);
 			RateLimitRequest request = RateLimitRequest.of(new Charge(first, List.of(ALICE, elsewhere), 1, shadow),
 					Charge.of(second, ALICE));
-			Decision decision = acquire(request, new MovingSlot(connect().servers(), 3, -1));
+			Decision decision = acquire(request, movingSlot(3, -1));
 			assertThat(decision.allowed()).isEqualTo(shadow);
 			for (Decision each : List.of(decision, limiter.peek(request))) {
-				// One more of the second policy, which is allowed or counts denied
-				// requests.
+				// One more of the second policy, which is allowed or counts denials.
 				assertRemaining(each, shadow ? new Long[] { 98L } : new Long[] { 5L, 0L, 98L });
 				if (shadow) {
 					assertRemaining(each.shadows().get(first.name()), 5L, 0L);
@@ -208,8 +171,8 @@ class ClusterMigrationIT {
 			}
 			// Redis key by Redis key: the first is full, and the second counts.
 			whileMoving(SLOT, () -> assertThat(limiter.tryAcquire(request).allowed()).isEqualTo(shadow));
-			assertThat(limiter.peek(RateLimitRequest.of(second, ALICE)).statuses().get(0).remaining()).isEqualTo(97);
-			assertThat(limiter.peek(RateLimitRequest.of(first, ALICE)).statuses().get(0).remaining()).isEqualTo(5);
+			assertThat(remaining(limiter, second, ALICE)).containsExactly(97L);
+			assertThat(remaining(limiter, first, ALICE)).containsExactly(5L);
 		}
 	}
 
@@ -217,46 +180,47 @@ class ClusterMigrationIT {
 	 * Nobody waits for that. The slot begins to move with the first call, which is then
 	 * made one Redis key at a time, or after the cost is held.
 	 */
-	@ParameterizedTest
-	@MethodSource("algorithms")
+	@EachAlgorithm
 	void failedReservationIsGivenBackOnceWhileTheSlotMoves(Algorithm algorithm) {
 		for (boolean held : List.of(false, true)) {
 			Policy first = policy("first" + held, algorithm, 6);
 			Policy second = policy("second" + held, algorithm, 100);
 			RedisRateLimiter limiter = limiter();
-			Identifier elsewhere = ClusterKeys.of(cluster, cluster.otherMasters(SLOT).get(0)).findFirst().orElseThrow();
+			Identifier elsewhere = ClusterKeys.of(CLUSTER, CLUSTER.otherMasters(SLOT).get(0)).findFirst().orElseThrow();
 			limiter.tryAcquire(RateLimitRequest.of(Charge.of(first, ALICE), Charge.of(second, ALICE)));
 			RateLimitRequest request = RateLimitRequest.of(Charge.of(first, ALICE, elsewhere),
 					Charge.of(second, ALICE));
-			MovingSlot servers = new MovingSlot(connect().servers(), held ? 3 : 1, held ? 2 : 4);
+			MovingSlot servers = movingSlot(held ? 3 : 1, held ? 2 : 4);
 			assertThatExceptionOfType(JedisException.class).isThrownBy(() -> acquire(request, servers))
 				.withMessage("It was lost");
-			assertThat(servers.submitted)
-				.allMatch((call) -> call.await(System.nanoTime() + TestRedis.PATIENCE.toNanos()));
+			assertThat(servers.submitted()).allMatch((call) -> call.await(Reservations.deadline()));
 			assertRemaining(limiter.peek(request), 5L, 6L, 99L);
 		}
 	}
 
+	private MovingSlot movingSlot(int moving, int lost) {
+		return new MovingSlot(connect().servers(), moving, lost, () -> {
+			TestCluster.beginToMove(SLOT, this.from, this.to);
+			TestCluster.moveKeys(SLOT, this.from, this.to, 1);
+		});
+	}
+
 	/** Decides on two slots, of which that of Alice begins to move. */
 	private Decision acquire(RateLimitRequest request, MovingSlot servers) {
-		this.from = cluster.master(SLOT);
-		this.to = cluster.otherMasters(SLOT).get(0);
+		findNodes(SLOT);
 		Scripts scripts = new Scripts(new RedisKeys(this.keyPrefix), servers, null, Composer::compose);
 		try {
-			return new SplitDecision(scripts, servers, request, TestRedis.PATIENCE,
-					System.nanoTime() + TestRedis.PATIENCE.toNanos())
+			return new SplitDecision(scripts, servers, request, TestRedis.PATIENCE, Reservations.deadline())
 				.acquire(new SlotRequest(request, Scope.ALL).split(ClusterKeys::slot))
 				.decision();
 		}
 		finally {
-			servers.submitted.forEach((call) -> call.await(System.nanoTime() + TestRedis.PATIENCE.toNanos()));
-			cluster.endMove(SLOT, this.from, this.to);
+			servers.submitted().forEach((call) -> call.await(Reservations.deadline()));
+			CLUSTER.endMove(SLOT, this.from, this.to);
 		}
 	}
 
-	/**
-	 * Denials are not counted as long as some Redis keys have moved and others have not.
-	 */
+	/** Denials are not counted as long as some Redis keys have moved and others not. */
 	@Test
 	void penalizedAreDeniedWhileTheSlotMoves() {
 		Policy policy = policy("api", new FixedWindow(), 1).withPenalty(new Penalty(3, HOUR, HOUR, HOUR));
@@ -284,23 +248,22 @@ class ClusterMigrationIT {
 		limiter.block(ALICE, null, HOUR, "scraping");
 		whileKeysMove(SLOT, () -> {
 			assertThat(limiter.tryAcquire(policy, ALICE).blockedFor()).isBetween(Duration.ofMinutes(59), HOUR);
-			assertThat(limiter.peek(RateLimitRequest.of(policy, ALICE)).allowed()).isFalse();
+			assertThat(limiter.peek(request(policy, 1)).allowed()).isFalse();
 			assertThat(limiter.entries(policy, ALICE)).hasSize(1);
 			limiter.block(ALICE, "api", Duration.ofHours(2), "");
 			assertThat(limiter.tryAcquire(policy, ALICE).blockedFor()).isGreaterThan(Duration.ofMinutes(119));
 			assertThat(limiter.unblock(ALICE, "api")).isTrue();
 		});
 		assertThat(limiter.unblock(ALICE, null)).isTrue();
-		assertRemaining(limiter.tryAcquire(RateLimitRequest.of(policy, ALICE)), 98L);
+		assertRemaining(limiter.tryAcquire(policy, ALICE), 98L);
 	}
 
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void listOfBlocksIsWholeWhileItsSlotMoves(boolean emptied) {
 		RedisRateLimiter limiter = limiter();
-		KeyNames keys = new KeyNames(this.keyPrefix);
-		int slot = JedisClusterCRC16.getSlot(keys.blockEnds());
-		Identifier beside = inSlot("beside", slot);
+		int slot = JedisClusterCRC16.getSlot(this.keys.blockEnds());
+		Identifier beside = ClusterKeys.inSlot(slot);
 		limiter.block(ALICE, null, HOUR, "again");
 		whileKeysMove(slot, () -> {
 			assertThat(limiter.blocks()).extracting(Block::reason).containsExactly("again");
@@ -317,15 +280,15 @@ class ClusterMigrationIT {
 			}
 		});
 		assertThat(limiter.blocks()).extracting(Block::reason).containsExactly("again");
-		assertThat(List.of(keys.blockEnds(), keys.blockDescriptions())).extracting(this.to.admin()::pttl)
+		assertThat(List.of(this.keys.blockEnds(), this.keys.blockDescriptions())).extracting(this.to.admin()::pttl)
 			.allSatisfy((left) -> assertThat(left).isBetween(Duration.ofMinutes(59).toMillis(), 3 * HOUR.toMillis()));
 		limiter.unblock(ALICE, null);
-		assertThat(ClusterKeys.content(cluster, this.keyPrefix)).isEmpty();
+		assertThat(ClusterKeys.content(CLUSTER, this.keyPrefix)).isEmpty();
 	}
 
 	@Test
 	void countsAreReadAndResetWhileTheSlotMoves() {
-		Policy policy = Policy.of("api", new FixedWindow(2, ZoneOffset.UTC), Limit.parse("100/365d"));
+		Policy policy = policy(new FixedWindow(2, ZoneOffset.UTC), "100/365d");
 		RedisRateLimiter limiter = limiter();
 		limiter.tryAcquire(policy, ALICE);
 		limiter.block(ALICE, "other", HOUR, "");
@@ -345,13 +308,13 @@ class ClusterMigrationIT {
 		Policy policy = policy("api", new SlidingLog(), quota);
 		List<RedisRateLimiter> limiters = List.of(limiter(), limiter());
 		AtomicInteger moves = new AtomicInteger();
-		Map<Identifier, LongAdder> allowed = new ConcurrentHashMap<>();
+		Map<Identifier, LongAdder> allowed = Map.of(ALICE, new LongAdder(), NEIGHBOUR, new LongAdder());
 		List<CompletableFuture<Void>> load = IntStream.range(0, 4)
 			.mapToObj((thread) -> CompletableFuture.runAsync(() -> {
 				for (int attempt = 0; attempt < quota || moves.get() < 4; attempt++) {
 					Identifier user = (attempt % 2 == 0) ? ALICE : NEIGHBOUR;
 					if (limiters.get(thread % 2).tryAcquire(policy, user, 2).allowed()) {
-						allowed.computeIfAbsent(user, (key) -> new LongAdder()).add(2);
+						allowed.get(user).add(2);
 					}
 				}
 			}, (task) -> new Thread(task, "load").start()))
@@ -366,54 +329,8 @@ class ClusterMigrationIT {
 			moves.set(4);
 		}
 		load.forEach(CompletableFuture::join);
-		assertThat(allowed.get(ALICE).sum()).isEqualTo(quota);
-		assertThat(allowed.get(NEIGHBOUR).sum()).isEqualTo(quota);
-		assertThat(limiters.get(0).peek(RateLimitRequest.of(policy, ALICE, NEIGHBOUR)).statuses())
-			.extracting(LimitStatus::remaining)
-			.containsOnly(0L);
-	}
-
-	/** Begins to move the slot of Alice before one call, and loses another one. */
-	private final class MovingSlot implements Servers {
-
-		private final List<Call> submitted = new CopyOnWriteArrayList<>();
-
-		private final Servers servers;
-
-		private final int moving;
-
-		private final int lost;
-
-		MovingSlot(Servers servers, int moving, int lost) {
-			this.servers = servers;
-			this.moving = moving;
-			this.lost = lost;
-		}
-
-		@Override
-		public int slot(byte[] key) {
-			return this.servers.slot(key);
-		}
-
-		@Override
-		public void submit(Call call) {
-			this.submitted.add(call);
-			if (this.submitted.size() == this.moving) {
-				TestCluster.beginToMove(SLOT, ClusterMigrationIT.this.from, ClusterMigrationIT.this.to);
-				TestCluster.moveKeys(SLOT, ClusterMigrationIT.this.from, ClusterMigrationIT.this.to, 1);
-			}
-			if (this.submitted.size() == this.lost) {
-				call.fail(new JedisException("It was lost"));
-			}
-			else {
-				this.servers.submit(call);
-			}
-		}
-
-		@Override
-		public void close() {
-		}
-
+		assertThat(allowed.values()).extracting(LongAdder::intValue).containsOnly(quota);
+		assertRemaining(limiters.get(0).peek(RateLimitRequest.of(policy, ALICE, NEIGHBOUR)), 0L, 0L);
 	}
 
 }

@@ -24,16 +24,17 @@ class ClusterPipelineIT extends PipelineContracts {
 
 	@Override
 	public RateLimiter create(InstantSource clock, PenaltyListener listener) {
-		return PipelineRateLimiterIT.create(SERVERS, TestRedis.newKeyPrefix()).withClock(clock);
+		return PipelineFixture.create(SERVERS, TestRedis.newKeyPrefix()).withClock(clock);
 	}
 
 	/**
 	 * What is held at the moment may deny others, but nothing is lost or admitted twice.
 	 */
 	@ParameterizedTest
-	@MethodSource("io.github.ratelimit.redis.PipelineRateLimiterIT#algorithms")
+	@MethodSource("io.github.ratelimit.test.PipelineContract#algorithms")
 	void noMoreThanTheQuotasIsAllowedOrStaysReserved(Algorithm algorithm) throws Exception {
-		assertThat(SharedQuota.use(algorithm, List.of(PipelineRateLimiterIT.create(SERVERS, TestRedis.newKeyPrefix()))))
+		assertThat(ConcurrencyIT.useSharedQuota(algorithm,
+				List.of(PipelineFixture.create(SERVERS, TestRedis.newKeyPrefix()))))
 			.isBetween(1L, 100L);
 	}
 

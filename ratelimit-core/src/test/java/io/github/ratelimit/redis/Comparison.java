@@ -9,10 +9,12 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Block;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
+import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
@@ -63,7 +65,6 @@ final class Comparison {
 			.withPenaltyListener((block, shadow) -> this.byRedis.add(new Penalized(block, shadow)));
 	}
 
-	/** There must be no counts in Redis. */
 	void compare(String start, List<Operation> operations) {
 		this.clock.set(start);
 		this.byRedis.clear();
@@ -112,16 +113,11 @@ final class Comparison {
 			.toList();
 	}
 
-	/** The status of all that is counted. */
 	static List<Operation> peek(List<Policy> policies) {
-		if (policies.isEmpty()) {
-			return List.of();
-		}
-		return List.of(Operation.peek(new RateLimitRequest(
+		return policies.isEmpty() ? List.of() : List.of(Operation.peek(new RateLimitRequest(
 				policies.stream().map((policy) -> new Charge(policy, OperationSequences.IDENTIFIERS, 1)).toList())));
 	}
 
-	/** The status of all that is counted, what is remembered, and who is blocked. */
 	private static List<Operation> finalChecks(List<Policy> policies) {
 		List<Operation> checks = new ArrayList<>(peek(policies));
 		for (Policy policy : policies) {
@@ -163,14 +159,8 @@ final class Comparison {
 		List<String> differences = new ArrayList<>();
 		differences.add("allowed by Redis " + inRedis.allowed() + ", by memory " + inMemory.allowed());
 		differences.add("blocked by Redis " + inRedis.blockedFor() + ", by memory " + inMemory.blockedFor());
-		inRedis.statuses()
-			.stream()
-			.filter((status) -> !inMemory.statuses().contains(status))
-			.forEach((status) -> differences.add("in Redis " + status));
-		inMemory.statuses()
-			.stream()
-			.filter((status) -> !inRedis.statuses().contains(status))
-			.forEach((status) -> differences.add("in memory " + status));
+		missing(inRedis, inMemory).forEach((status) -> differences.add("in Redis " + status));
+		missing(inMemory, inRedis).forEach((status) -> differences.add("in memory " + status));
 		for (String shadow : inMemory.shadows().keySet()) {
 			Decision redis = inRedis.shadows().getOrDefault(shadow, Operation.NONE);
 			Decision memory = inMemory.shadows().getOrDefault(shadow, Operation.NONE);
@@ -180,6 +170,10 @@ final class Comparison {
 			}
 		}
 		return differences;
+	}
+
+	private static Stream<LimitStatus> missing(Decision one, Decision other) {
+		return one.statuses().stream().filter((status) -> !other.statuses().contains(status));
 	}
 
 }

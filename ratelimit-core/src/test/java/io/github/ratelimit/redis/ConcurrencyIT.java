@@ -5,50 +5,34 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
-import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
-import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.test.RateLimiterContract;
+import io.github.ratelimit.test.EachAlgorithm;
 import io.github.ratelimit.test.TestRedis;
 import io.github.ratelimit.test.Threads;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.api.AutoClose;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Two processes' worth of clients, with many threads, that want more than there is.
  */
-class ConcurrencyIT {
+class ConcurrencyIT extends RedisFixture {
 
 	private static final int THREADS = 16;
 
+	@AutoClose
 	private final RedisConnections other = TestRedis.connections(TestRedis.uri()).build();
 
-	private final String keyPrefix = TestRedis.newKeyPrefix();
+	private final List<RateLimiter> limiters = List.of(this.limiter, RedisRateLimiter.of(this.other, this.keyPrefix));
 
-	private final List<RateLimiter> limiters = List.of(RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix),
-			RedisRateLimiter.of(this.other, this.keyPrefix));
-
-	@AfterEach
-	void closeOther() {
-		this.other.close();
-	}
-
-	static Stream<Algorithm> algorithms() {
-		return Stream.concat(RateLimiterContract.algorithms(), RateLimiterContract.variants());
-	}
-
-	/** Whether denied requests count or not. */
-	@ParameterizedTest
-	@MethodSource("algorithms")
+	@EachAlgorithm
 	void exactlyTheQuotasOfManyIdentifiersAreAllowed(Algorithm algorithm) throws Exception {
 		for (boolean countDenied : List.of(false, true)) {
 			Policy policy = new Policy("api" + countDenied, algorithm, List.of(new Limit(30, Limit.MAX_WINDOW)),
@@ -65,31 +49,50 @@ class ConcurrencyIT {
 		}
 	}
 
-	@ParameterizedTest
-	@MethodSource("algorithms")
+	@EachAlgorithm
 	void deniedRequestsUseNothingOfASharedQuota(Algorithm algorithm) throws Exception {
-		assertThat(SharedQuota.use(algorithm, this.limiters)).isEqualTo(100);
+		assertThat(useSharedQuota(algorithm, this.limiters)).isEqualTo(100);
 	}
 
-	@ParameterizedTest
-	@MethodSource("algorithms")
+	/**
+	 * Uses a quota for 100 requests that ten users share, each of whom has one for 20.
+	 * Asserts that what was denied has used nothing, and that nothing is lost.
+	 * @return how many requests were allowed
+	 */
+	static long useSharedQuota(Algorithm algorithm, List<? extends RateLimiter> limiters) throws Exception {
+		Policy each = new Policy("each", algorithm, List.of(new Limit(40, Limit.MAX_WINDOW)));
+		Policy total = new Policy("total", algorithm, List.of(new Limit(301, Limit.MAX_WINDOW)));
+		Map<Identifier, LongAdder> allowed = new ConcurrentHashMap<>();
+		Threads.run(THREADS, 50, (thread, attempt) -> {
+			Identifier user = Identifier.user("user" + attempt % 10);
+			RateLimitRequest request = RateLimitRequest.of(Charge.of(each, user).withCost(2),
+					Charge.of(total, Identifier.GLOBAL).withCost(3));
+			if (limiters.get(thread % limiters.size()).tryAcquire(request).allowed()) {
+				allowed.computeIfAbsent(user, (key) -> new LongAdder()).increment();
+			}
+		});
+		RateLimiter limiter = limiters.get(0);
+		long sum = allowed.values().stream().mapToLong(LongAdder::sum).sum();
+		assertThat(remaining(limiter, total, Identifier.GLOBAL)).containsExactly(301 - 3 * sum);
+		allowed
+			.forEach((user, count) -> assertThat(remaining(limiter, each, user)).containsExactly(40 - 2 * count.sum()));
+		return sum;
+	}
+
+	@EachAlgorithm
 	void refundedQuotaIsAllowedAgainAndNoMore(Algorithm algorithm) throws Exception {
-		Identifier alice = Identifier.user("alice");
 		Policy policy = new Policy("api", algorithm, List.of(new Limit(100, Limit.MAX_WINDOW)));
-		RateLimitRequest request = RateLimitRequest.of(policy, alice);
-		LongAdder allowed = new LongAdder();
-		LongAdder refunds = new LongAdder();
+		LongAdder used = new LongAdder();
 		fromAllThreads((limiter, attempt) -> {
-			if (limiter.tryAcquire(request).allowed()) {
-				allowed.increment();
+			if (limiter.tryAcquire(policy, ALICE).allowed()) {
+				used.increment();
 				if (attempt % 3 == 0) {
-					limiter.refund(request);
-					refunds.increment();
+					limiter.refund(request(policy, 1));
+					used.decrement();
 				}
 			}
 		}, 50);
-		assertThat(this.limiters.get(0).peek(request).statuses()).extracting(LimitStatus::remaining)
-			.containsExactly(100 - allowed.sum() + refunds.sum());
+		assertThat(remaining(this.limiter, policy, ALICE)).containsExactly(100 - used.sum());
 	}
 
 	private void fromAllThreads(BiConsumer<RateLimiter, Integer> task, int attempts) throws Exception {

@@ -7,11 +7,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+
 import javax.tools.ToolProvider;
 
 import io.github.ratelimit.test.JedisClients;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,20 +31,11 @@ class DocumentedExampleIT {
 	@TempDir
 	private Path folder;
 
-	private OwnRedis redis;
+	@AutoClose
+	private final OwnRedis redis = new OwnRedis();
 
 	static boolean areNewClients() {
 		return JedisClients.areNew();
-	}
-
-	@BeforeEach
-	void start() {
-		this.redis = new OwnRedis();
-	}
-
-	@AfterEach
-	void stop() {
-		this.redis.close();
 	}
 
 	@ParameterizedTest
@@ -60,7 +51,6 @@ class DocumentedExampleIT {
 		assertThat(this.redis.jedis().dbSize()).isPositive();
 	}
 
-	/** Returns the last example of a page, with this server. */
 	private String example(String page) {
 		String start = "```java\n";
 		int begin = page.lastIndexOf(start + "import ") + start.length();

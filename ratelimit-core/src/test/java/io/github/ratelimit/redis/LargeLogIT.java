@@ -9,7 +9,6 @@ import java.util.Random;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
-import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
@@ -21,15 +20,11 @@ import io.github.ratelimit.RequestHistory;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.memory.MemoryRateLimiter;
-import io.github.ratelimit.redis.script.KeyNames;
-import io.github.ratelimit.test.ManualClock;
-import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import redis.clients.jedis.UnifiedJedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -37,9 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Logs so large that they are read in pieces and written in place. Whatever happens to
  * them is compared with the store in memory.
  */
-class LargeLogIT {
-
-	private static final Identifier ALICE = Identifier.user("alice");
+class LargeLogIT extends RedisFixture {
 
 	private static final int HEADER = 4;
 
@@ -48,15 +41,6 @@ class LargeLogIT {
 	/** Entries of the largest state that is read whole, the base among them. */
 	private static final int SMALL = (16384 - HEADER) / WIDTH;
 
-	private final UnifiedJedis jedis = TestRedis.client();
-
-	private final String keyPrefix = TestRedis.newKeyPrefix();
-
-	private final ManualClock clock = new ManualClock("2026-03-01T12:00:20.123456Z");
-
-	private final RedisRateLimiter redis = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix)
-		.withClock(this.clock);
-
 	private final MemoryRateLimiter memory = new MemoryRateLimiter(this.clock);
 
 	private final Policy policy = policy(new SlidingLog(), "2000/m");
@@ -64,9 +48,9 @@ class LargeLogIT {
 	@BeforeEach
 	void loadScript() {
 		RateLimitRequest other = RateLimitRequest.of(this.policy, Identifier.user("loads"));
-		this.redis.peek(other);
-		this.redis.tryAcquire(other);
-		this.redis.tryAcquire(RateLimitRequest.of(this.policy.withCountDenied(true), Identifier.user("loads too")));
+		this.clocked.peek(other);
+		this.clocked.tryAcquire(other);
+		this.clocked.tryAcquire(RateLimitRequest.of(this.policy.withCountDenied(true), Identifier.user("loads too")));
 	}
 
 	static Stream<Policy> policies() {
@@ -84,9 +68,7 @@ class LargeLogIT {
 		Random random = new Random(1);
 		int most = 0;
 		for (int step = 0; step < 6000; step++) {
-			RateLimitRequest request = RateLimitRequest
-				.of(Charge.of(policy, ALICE).withCost(cost(random, policy, step)));
-			decide(request);
+			decide(request(policy, cost(random, policy, step)));
 			most = Math.max(most, (int) this.jedis.strlen(key(policy)));
 			if (step > 3500 && random.nextInt(20) == 0) {
 				disturb(random, policy);
@@ -100,11 +82,10 @@ class LargeLogIT {
 
 	private void compareEntries(Policy policy) {
 		if (policy.algorithm().keepsEntries()) {
-			assertThat(all(this.redis, policy)).isEqualTo(all(this.memory, policy)).isNotEmpty();
+			assertThat(all(this.clocked, policy)).isEqualTo(all(this.memory, policy)).isNotEmpty();
 		}
 	}
 
-	/** Page by page. */
 	private static List<LogEntry> all(RequestHistory history, Policy policy) {
 		List<LogEntry> all = new ArrayList<>();
 		List<LogEntry> page = history.entries(policy, ALICE);
@@ -123,10 +104,10 @@ class LargeLogIT {
 	}
 
 	private void disturb(Random random, Policy policy) {
-		RateLimitRequest request = RateLimitRequest.of(Charge.of(policy, ALICE).withCost(1 + random.nextInt(40)));
+		RateLimitRequest request = request(policy, 1 + random.nextInt(40));
 		switch (random.nextInt(12)) {
 			case 0, 1 -> {
-				this.redis.refund(request);
+				this.clocked.refund(request);
 				this.memory.refund(request);
 			}
 			case 2 -> this.clock.advance(Duration.of(-random.nextInt(3_000_000), ChronoUnit.MICROS));
@@ -139,9 +120,7 @@ class LargeLogIT {
 				Policy other = new Policy(policy.name(), policy.algorithm(), halved, policy.countDenied());
 				decide(RateLimitRequest.of(other, ALICE));
 			}
-			default -> {
-				assertThat(this.redis.peek(request)).isEqualTo(this.memory.peek(request));
-			}
+			default -> assertThat(this.clocked.peek(request)).isEqualTo(this.memory.peek(request));
 		}
 	}
 
@@ -149,7 +128,7 @@ class LargeLogIT {
 	void requestIsEnteredInPlaceWithoutReadingTheLog() throws InterruptedException {
 		fill(1800);
 		try (RedisMonitor monitor = RedisMonitor.start(this.keyPrefix)) {
-			this.redis.tryAcquire(this.policy, ALICE);
+			this.clocked.tryAcquire(this.policy, ALICE);
 			assertThat(monitor.commands()).containsExactly("EVALSHA", " MGET", " STRLEN", " GETRANGE", " GETRANGE",
 					" GETRANGE", " SETRANGE", " PEXPIRE");
 		}
@@ -160,7 +139,7 @@ class LargeLogIT {
 		fill(2000);
 		byte[] before = this.jedis.dump(key(this.policy));
 		try (RedisMonitor monitor = RedisMonitor.start(this.keyPrefix)) {
-			assertThat(this.redis.tryAcquire(this.policy, ALICE).allowed()).isFalse();
+			assertThat(this.clocked.tryAcquire(this.policy, ALICE).allowed()).isFalse();
 			assertThat(monitor.commands()).containsExactly("EVALSHA", " MGET", " STRLEN", " GETRANGE", " GETRANGE",
 					" GETRANGE");
 			assertThat(this.jedis.dump(key(this.policy))).isEqualTo(before);
@@ -183,10 +162,10 @@ class LargeLogIT {
 	@ParameterizedTest
 	@MethodSource("edgesOfLargeLogs")
 	void onlyALogThatMayBeLargeIsReadSeparately(Policy policy, boolean large) throws InterruptedException {
-		this.redis.peek(RateLimitRequest.of(policy, ALICE));
-		this.redis.tryAcquire(RateLimitRequest.of(policy, ALICE));
+		this.clocked.peek(request(policy, 1));
+		this.clocked.tryAcquire(request(policy, 1));
 		try (RedisMonitor monitor = RedisMonitor.start(this.keyPrefix)) {
-			this.redis.peek(RateLimitRequest.of(policy, ALICE));
+			this.clocked.peek(request(policy, 1));
 			assertThat(monitor.commands())
 				.isEqualTo(large ? List.of("EVALSHA", " MGET", " STRLEN", " GETRANGE") : List.of("EVALSHA", " MGET"));
 		}
@@ -198,9 +177,9 @@ class LargeLogIT {
 		Policy most = policy(new SlidingLog(), (SMALL - 1) + "/m");
 		Policy windows = policy(new SlidingWindow(Duration.ofMillis(10)), "5000/13630ms");
 		for (Policy policy : List.of(most, windows)) {
-			this.redis.reset(policy, ALICE);
+			this.clocked.reset(policy, ALICE);
 			for (int i = 0; i < 1800; i++) {
-				this.redis.tryAcquire(RateLimitRequest.of(policy.withCountDenied(true), ALICE));
+				this.clocked.tryAcquire(RateLimitRequest.of(policy.withCountDenied(true), ALICE));
 				this.clock.advance(Duration.ofMillis(10));
 			}
 			assertThat(this.jedis.strlen(key(policy))).isBetween(16370L, 16384L);
@@ -211,7 +190,7 @@ class LargeLogIT {
 	void stateIsWrittenAnewWhenMoreIsForgottenThanNot() throws InterruptedException {
 		List<Long> sizes = new ArrayList<>();
 		for (int i = -2000; i < 4100; i++) {
-			decide(RateLimitRequest.of(this.policy, ALICE));
+			decide(request(this.policy, 1));
 			this.clock.advance(Duration.ofMillis(30));
 			if (i >= 0) {
 				sizes.add(this.jedis.strlen(key(this.policy)));
@@ -229,68 +208,43 @@ class LargeLogIT {
 	void keyLivesAsLongAsTheNewestRequestMatters() {
 		fill(1800);
 		this.jedis.persist(key(this.policy));
-		decide(RateLimitRequest.of(this.policy, ALICE));
-		assertThat(this.jedis.pttl(key(this.policy))).isBetween(58_000L, 60_001L);
-		RedisRateLimiter now = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
-		Policy other = Policy.of("other", new SlidingLog(), Limit.parse("100000/h"));
+		decide(request(this.policy, 1));
+		assertThat(timeToLive(this.policy)).isBetween(58_000L, 60_001L);
+		Policy other = policy("other", new SlidingLog(), "100000/h");
 		for (int i = 0; i < SMALL + 5; i++) {
-			now.tryAcquire(other, ALICE);
+			this.limiter.tryAcquire(other, ALICE);
 		}
 		this.jedis.persist(key(other));
-		now.tryAcquire(other, ALICE);
+		this.limiter.tryAcquire(other, ALICE);
 		assertThat(this.jedis.strlen(key(other))).isGreaterThan(16384);
-		assertThat(this.jedis.pttl(key(other))).isBetween(3_590_000L, 3_600_001L);
-	}
-
-	@Test
-	void keyOfAnotherMakingIsReplaced() {
-		for (Runnable harm : List.<Runnable>of(() -> this.jedis.lpush(key(this.policy), "1"),
-				() -> this.jedis.set(key(this.policy), "x".repeat(50_001)),
-				() -> this.jedis.set(key(this.policy), "y".repeat(HEADER + 5000 * WIDTH)),
-				() -> this.jedis.set(key(this.policy), ""), () -> this.jedis.set(key(this.policy), "4"))) {
-			this.jedis.del(key(this.policy));
-			harm.run();
-			RateLimitRequest request = RateLimitRequest.of(this.policy, ALICE);
-			assertThat(this.redis.peek(request).statuses().get(0).remaining()).isEqualTo(2000);
-			assertThat(this.jedis.pttl(key(this.policy))).isEqualTo(-1);
-			assertThat(this.redis.tryAcquire(request).statuses().get(0).remaining()).isEqualTo(1999);
-			assertThat(this.jedis.pttl(key(this.policy))).isPositive();
-		}
+		assertThat(timeToLive(other)).isBetween(3_590_000L, 3_600_001L);
 	}
 
 	/** One policy is read in pieces, the others and the blocks at once. */
 	@Test
 	void largeAndSmallStatesAreDecidedTogether() {
 		fill(1900);
-		Policy small = Policy.of("small", new SlidingLog(), Limit.parse("3/m"));
+		Policy small = policy("small", new SlidingLog(), "3/m");
 		RateLimitRequest both = RateLimitRequest.of(Charge.of(small, ALICE, Identifier.GLOBAL),
 				Charge.of(this.policy, ALICE, Identifier.GLOBAL));
 		for (int i = 0; i < 4; i++) {
 			decide(both);
 		}
-		this.redis.block(Identifier.GLOBAL, "api", Duration.ofHours(1), "");
-		assertThat(this.redis.tryAcquire(this.policy, Identifier.GLOBAL).blockedFor()).isEqualTo(Duration.ofHours(1));
-		assertThat(this.redis.tryAcquire(this.policy, ALICE).blockedFor()).isNull();
+		this.clocked.block(Identifier.GLOBAL, "api", Duration.ofHours(1), "");
+		assertThat(this.clocked.tryAcquire(this.policy, Identifier.GLOBAL).blockedFor()).isEqualTo(Duration.ofHours(1));
+		assertThat(this.clocked.tryAcquire(this.policy, ALICE).blockedFor()).isNull();
 	}
 
 	private void fill(int requests) {
 		for (int i = 0; i < requests; i++) {
-			decide(RateLimitRequest.of(this.policy, ALICE));
+			decide(request(this.policy, 1));
 			this.clock.advance(Duration.ofMillis(20));
 		}
 	}
 
 	private void decide(RateLimitRequest request) {
-		Decision decision = this.redis.tryAcquire(request);
+		Decision decision = this.clocked.tryAcquire(request);
 		assertThat(decision).isEqualTo(this.memory.tryAcquire(request));
-	}
-
-	private String key(Policy policy) {
-		return new KeyNames(this.keyPrefix).key(ALICE, policy);
-	}
-
-	private static Policy policy(Algorithm algorithm, String... limits) {
-		return Policy.of("api", algorithm, Stream.of(limits).map(Limit::parse).toArray(Limit[]::new));
 	}
 
 }

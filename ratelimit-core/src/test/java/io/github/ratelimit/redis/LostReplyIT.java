@@ -3,8 +3,6 @@ package io.github.ratelimit.redis;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 
-import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
@@ -31,17 +29,13 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * A failure that leaves open whether Redis has counted: nothing is asked for a second
  * time.
  */
-class LostReplyIT {
+class LostReplyIT extends RedisFixture {
 
-	private static final Policy POLICY = Policy.of("api", new FirstRequestWindow(), Limit.parse("100/d"));
+	private static final Policy POLICY = policy(new FirstRequestWindow(), "100/d");
 
-	private static final RateLimitRequest REQUEST = RateLimitRequest.of(POLICY, Identifier.user("alice"));
+	private static final RateLimitRequest REQUEST = request(POLICY, 1);
 
-	private static final RateLimitRequest OTHER = RateLimitRequest.of(POLICY, Identifier.user("other"));
-
-	private final String keyPrefix = TestRedis.newKeyPrefix();
-
-	private final RateLimiter witness = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
+	private static final RateLimitRequest OTHER = RateLimitRequest.of(POLICY, ADDRESS);
 
 	/** Calls, and what is left of 100 after each of them was served once, after 10. */
 	static Stream<Arguments> calls() {
@@ -56,9 +50,7 @@ class LostReplyIT {
 	@ParameterizedTest
 	@MethodSource("calls")
 	void requestWhoseReplyIsLostIsServedOnce(BiConsumer<RateLimiter, RateLimitRequest> call, long remaining) {
-		for (int i = 0; i < 10; i++) {
-			this.witness.tryAcquire(REQUEST);
-		}
+		this.limiter.tryAcquire(POLICY, ALICE, 10);
 		try (FaultyProxy proxy = new FaultyProxy(TestRedis.uri());
 				// With more of them, it could be the reply to a login that is lost.
 				RedisConnections redis = TestRedis.connections(proxy.uri()).connections(1).build()) {
@@ -68,7 +60,7 @@ class LostReplyIT {
 			proxy.lose(1);
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> call.accept(limiter, REQUEST));
 			assertThat(proxy.toLose()).isZero();
-			assertThat(limiter.peek(REQUEST).statuses().get(0).remaining()).isEqualTo(remaining);
+			assertThat(remaining(limiter, POLICY, ALICE)).containsExactly(remaining);
 		}
 	}
 
@@ -84,12 +76,12 @@ class LostReplyIT {
 			// Otherwise it is that the script is not known that is lost.
 			limiter.tryAcquire(REQUEST);
 			limiter.peek(REQUEST);
-			FaultyProxy proxy = proxies.ofSlot(ClusterKeys.slot(Identifier.user("alice")));
+			FaultyProxy proxy = proxies.ofSlot(ClusterKeys.slot(ALICE));
 			proxy.lose(1);
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(REQUEST))
 				.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.NODE));
 			assertThat(proxy.toLose()).isZero();
-			assertThat(limiter.peek(REQUEST).statuses().get(0).remaining()).isEqualTo(98);
+			assertThat(remaining(limiter, POLICY, ALICE)).containsExactly(98L);
 		}
 	}
 
@@ -100,13 +92,13 @@ class LostReplyIT {
 		try (Jedis admin = new Jedis(TestRedis.uri())) {
 			admin.aclSetUser(user, "on", ">secret", "~*", "+@all", "-evalsha");
 		}
-		this.witness.tryAcquire(REQUEST);
+		this.limiter.tryAcquire(REQUEST);
 		DefaultJedisClientConfig config = DefaultJedisClientConfig.builder().user(user).password("secret").build();
 		try (RedisConnections redis = TestRedis.connections(TestRedis.uri()).config(config).build()) {
 			RateLimiter limiter = RedisRateLimiter.of(redis, this.keyPrefix);
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(REQUEST));
 		}
-		assertThat(this.witness.peek(REQUEST).statuses().get(0).remaining()).isEqualTo(99);
+		assertThat(remaining(this.limiter, POLICY, ALICE)).containsExactly(99L);
 	}
 
 }

@@ -1,18 +1,14 @@
 package io.github.ratelimit.redis;
 
-import java.time.Duration;
-
-import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
-import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.test.FaultyProxy;
+import io.github.ratelimit.test.StoreTest;
+import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 import redis.clients.jedis.ConnectionPoolConfig;
@@ -32,10 +28,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * by itself would send again what it has no reply to.
  */
 @EnabledIf(value = "io.github.ratelimit.test.JedisClients#areNew", disabledReason = "There is no MultiDbClient")
-class MultiDbIT {
+class MultiDbIT extends StoreTest {
 
-	private static final RateLimitRequest REQUEST = RateLimitRequest
-		.of(Policy.of("api", new FixedWindow(), new Limit(100, Limit.MAX_WINDOW)), Identifier.user("alice"));
+	private static final Policy POLICY = policy(new FixedWindow(), "100/3650d");
 
 	private final OwnRedis first = new OwnRedis();
 
@@ -47,13 +42,8 @@ class MultiDbIT {
 
 	private RateLimiter limiter;
 
-	@BeforeEach
-	void start() {
-		connect(ConnectionPoolConfig.DEFAULT_MAX_TOTAL);
-	}
-
 	private void connect(int connections) {
-		this.jedis = Clients.connect(this.proxy.uri().getPort(), this.second.port(), connections);
+		this.jedis = Clients.connect(this.proxy.port(), this.second.port(), connections);
 		this.limiter = RedisRateLimiter.of(RedisConnections.client(this.jedis).timeBudget(TestRedis.PATIENCE).build());
 	}
 
@@ -69,12 +59,11 @@ class MultiDbIT {
 	void requestWhoseReplyIsLostIsServedOnce() {
 		// One, because a second would be opened if the first is not given back yet, and
 		// is asked for more than PING when it is new.
-		this.jedis.close();
 		connect(1);
-		this.limiter.tryAcquire(REQUEST);
+		this.limiter.tryAcquire(POLICY, ALICE);
 		// The reply to PING arrives.
 		this.proxy.loseAfter(1);
-		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.limiter.tryAcquire(REQUEST));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.limiter.tryAcquire(POLICY, ALICE));
 		assertThat(this.proxy.toLose()).isZero();
 		assertThat(remaining(this.first)).isEqualTo(98);
 		assertThat(remaining(this.second)).isEqualTo(100);
@@ -82,27 +71,19 @@ class MultiDbIT {
 
 	@Test
 	void secondServerCountsWhenTheFirstIsGone() {
-		this.limiter.tryAcquire(REQUEST);
+		connect(ConnectionPoolConfig.DEFAULT_MAX_TOTAL);
+		this.limiter.tryAcquire(POLICY, ALICE);
 		this.first.close();
 		this.proxy.breakConnections();
-		long end = System.nanoTime() + Duration.ofSeconds(60).toNanos();
-		long counted = 0;
-		while (counted < 3) {
-			assertThat(System.nanoTime()).as("time").isLessThan(end);
-			try {
-				this.limiter.tryAcquire(REQUEST);
-				counted++;
-			}
-			catch (StoreException ex) {
-				// The client has not gone on yet.
-			}
+		for (int counted = 0; counted < 3; counted++) {
+			TestCluster.await("The client has gone on", () -> isAllowed(() -> this.limiter.tryAcquire(POLICY, ALICE)));
 		}
 		assertThat(remaining(this.second)).isEqualTo(97);
 	}
 
 	private static long remaining(OwnRedis server) {
 		try (RedisConnections redis = server.connect("")) {
-			return RedisRateLimiter.of(redis).peek(REQUEST).statuses().get(0).remaining();
+			return remaining(RedisRateLimiter.of(redis), POLICY, ALICE).get(0);
 		}
 	}
 

@@ -34,6 +34,9 @@ import org.jspecify.annotations.Nullable;
 record Operation(String text, List<Policy> policies, BiFunction<RateLimiter, Instant, Object> question,
 		BiConsumer<ManualClock, Decision> time, @Nullable Single single) {
 
+	private static final BiConsumer<ManualClock, Decision> STANDS_STILL = (clock, last) -> {
+	};
+
 	/** The decision of an operation that comes to none. */
 	static final Decision NONE = new Decision(true, List.of());
 
@@ -46,8 +49,7 @@ record Operation(String text, List<Policy> policies, BiFunction<RateLimiter, Ins
 	}
 
 	private static Operation of(String text, List<Policy> policies, Function<RateLimiter, Object> question) {
-		return new Operation(text, policies, (limiter, now) -> question.apply(limiter), (clock, last) -> {
-		}, null);
+		return new Operation(text, policies, (limiter, now) -> question.apply(limiter), STANDS_STILL, null);
 	}
 
 	private static Operation of(String text, BiConsumer<ManualClock, Decision> time) {
@@ -79,17 +81,21 @@ record Operation(String text, List<Policy> policies, BiFunction<RateLimiter, Ins
 	}
 
 	static Operation refund(RateLimitRequest request) {
-		return of("refund", request, (limiter) -> {
-			limiter.refund(request);
+		return of("refund", request, asked(request, RateLimiter::refund))
+			.inBatch(io.github.ratelimit.redis.script.Operation.REFUND, request, false);
+	}
+
+	private static Function<RateLimiter, Object> asked(RateLimitRequest request,
+			BiConsumer<RateLimiter, RateLimitRequest> change) {
+		return (limiter) -> {
+			change.accept(limiter, request);
 			return limiter.peek(request);
-		}).inBatch(io.github.ratelimit.redis.script.Operation.REFUND, request, false);
+		};
 	}
 
 	static Operation charge(RateLimitRequest request) {
-		return of("charge", request, (limiter) -> {
-			limiter.charge(request);
-			return limiter.peek(request);
-		}).inBatch(io.github.ratelimit.redis.script.Operation.CHARGE, request.withPossibleCosts(), false);
+		return of("charge", request, asked(request, RateLimiter::charge))
+			.inBatch(io.github.ratelimit.redis.script.Operation.CHARGE, request.withPossibleCosts(), false);
 	}
 
 	/** Gives back at once what was acquired, so that windows begin and are empty. */
@@ -112,8 +118,7 @@ record Operation(String text, List<Policy> policies, BiFunction<RateLimiter, Ins
 				List.of(policy), (limiter, now) -> {
 					limiter.cancel(policy, identifier, cost, now.minus(ago));
 					return limiter.peek(RateLimitRequest.of(policy, identifier));
-				}, (clock, last) -> {
-				}, null);
+				}, STANDS_STILL, null);
 	}
 
 	static Operation reset(Policy policy, Identifier identifier) {
@@ -134,7 +139,6 @@ record Operation(String text, List<Policy> policies, BiFunction<RateLimiter, Ins
 		});
 	}
 
-	/** Counts denials by something before the limiter. */
 	static Operation countDenials(Charge denials) {
 		return of("count denials: " + text(denials), List.of(denials.policy()), (limiter) -> {
 			limiter.countDenials(List.of(denials));
@@ -163,7 +167,6 @@ record Operation(String text, List<Policy> policies, BiFunction<RateLimiter, Ins
 		});
 	}
 
-	/** The clock goes on, or is set back. */
 	static Operation advance(Duration time) {
 		return of("advance " + time, (clock, last) -> clock.advance(time));
 	}

@@ -3,12 +3,12 @@ package io.github.ratelimit.redis;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.LongUnaryOperator;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
@@ -23,7 +23,6 @@ import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.algorithm.TokenBucket;
-import io.github.ratelimit.test.RateLimiterContract;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
@@ -32,9 +31,8 @@ import net.jqwik.api.Tuple;
 
 /**
  * Random sequences of operations. Several have requests of the same few forms, because a
- * script is composed for each form: which policies, and which identifiers by each. Their
- * quotas, costs and metadata vary. The forms share policies, so that what is counted is
- * soon met again.
+ * script is composed for each: which policies, and which identifiers by each. Quotas,
+ * costs and metadata vary. Forms share policies, so that what is counted is met again.
  */
 final class OperationSequences {
 
@@ -50,7 +48,6 @@ final class OperationSequences {
 
 	private static final int MOST_BATCHES = 20;
 
-	/** Of the same forms. */
 	private static final int MOST_SEQUENCES = 16;
 
 	/** Long runs have more, because composing scripts takes longer than using them. */
@@ -63,8 +60,7 @@ final class OperationSequences {
 			List.of("2/ms", "4/7ms"), List.of("3/s", "6/d"));
 
 	private static final List<Algorithm> ALGORITHMS = Stream
-		.concat(Stream.concat(RateLimiterContract.algorithms(), RateLimiterContract.variants()),
-				Stream.of(new TokenBucket(2L), new TokenBucket(7L), new ConcurrentCalls()))
+		.concat(RedisFixture.algorithms(), Stream.of(new TokenBucket(2L), new TokenBucket(7L), new ConcurrentCalls()))
 		.toList();
 
 	static final List<Policy> POLICIES = ALGORITHMS.stream()
@@ -93,7 +89,6 @@ final class OperationSequences {
 		return algorithm.countsCalls() || (algorithm instanceof TokenBucket bucket && bucket.burst() != null);
 	}
 
-	/** Every other one counts denied requests. */
 	private static Policy policy(Algorithm algorithm, List<String> limits) {
 		int number = ALGORITHMS.indexOf(algorithm) * LIMITS.size() + LIMITS.indexOf(limits);
 		return new Policy(algorithm.code() + "-" + number, algorithm, limits.stream().map(Limit::parse).toList(),
@@ -174,9 +169,7 @@ final class OperationSequences {
 	 * may also be not yet.
 	 */
 	private static Arbitrary<List<Operation>> sequencesWithBlocks(List<RateLimitRequest> forms, boolean inCluster) {
-		Arbitrary<Duration> lengths = Arbitraries.longs()
-			.between(1_000, 20_000_000)
-			.map((micros) -> Duration.of(micros, ChronoUnit.MICROS));
+		Arbitrary<Duration> lengths = micros(1_000, 20_000_000);
 		return sequencesWithBlocks(counts(forms, inCluster), policies(forms), lengths,
 				Arbitraries.frequencyOf(Tuple.of(3, times(true).map(Operation::advance)), Tuple.of(4, waits(0))));
 	}
@@ -185,10 +178,10 @@ final class OperationSequences {
 	 * Their clock is set back as well, because no block ends before the sequence does.
 	 */
 	private static Arbitrary<List<Operation>> sequencesWithLastingBlocks(List<RateLimitRequest> forms) {
-		Arbitrary<Duration> lengths = Arbitraries.longs().between(3000, 3650).map(Duration::ofDays);
 		Arbitrary<Operation> times = times(false).filter((time) -> time.compareTo(Duration.ofDays(30)) < 0)
 			.map(Operation::advance);
-		return sequencesWithBlocks(counts(forms, false), policies(forms), lengths,
+		return sequencesWithBlocks(counts(forms, false), policies(forms),
+				Arbitraries.longs().between(3000, 3650).map(Duration::ofDays),
 				Arbitraries.frequencyOf(Tuple.of(5, times), Tuple.of(2, edges(-1))));
 	}
 
@@ -240,8 +233,7 @@ final class OperationSequences {
 		Arbitrary<Identifier> identifiers = Arbitraries.of(IDENTIFIERS);
 		Arbitrary<Long> costs = Arbitraries.longs().between(1, 6);
 		Arbitrary<Duration> ago = Arbitraries
-			.oneOf(WINDOWS.stream().map((window) -> Arbitraries.longs().between(0, window.toNanos() / 1000)).toList())
-			.map((micros) -> Duration.of(micros, ChronoUnit.MICROS));
+			.oneOf(WINDOWS.stream().map((window) -> micros(0, micros(window))).toList());
 		return Arbitraries.oneOf(Combinators.combine(Arbitraries.of(leased), identifiers, costs).as(Operation::reserve),
 				Combinators.combine(Arbitraries.of(leased), identifiers, costs, ago).as(Operation::cancel));
 	}
@@ -300,25 +292,20 @@ final class OperationSequences {
 		Arbitrary<Policy> policies = Arbitraries.frequencyOf(Tuple.of(4, Arbitraries.just(form.policy())),
 				Tuple.of(1, changes ? otherQuotas(form.policy()) : Arbitraries.just(form.policy())));
 		return Combinators.combine(policies, costs())
-			.as((policy, cost) -> new Charge(policy, form.identifiers(), cost.applyAsLong(smallestQuota(policy)),
+			.as((policy, cost) -> new Charge(policy, form.identifiers(),
+					cost.applyAsLong(policy.limits().stream().mapToLong(Limit::quota).min().orElseThrow()),
 					form.shadow()));
-	}
-
-	private static long smallestQuota(Policy policy) {
-		return policy.limits().stream().mapToLong(Limit::quota).min().orElseThrow();
 	}
 
 	private static Arbitrary<Policy> otherQuotas(Policy policy) {
 		long most = largestQuota(policy.algorithm());
 		Arbitrary<Long> quotas = Arbitraries.frequencyOf(Tuple.of(9, Arbitraries.longs().between(0, 12)),
 				Tuple.of(1, Arbitraries.of(most, most - 1)));
-		return quotas.list().ofSize(policy.limits().size()).map((numbers) -> {
-			List<Limit> limits = new ArrayList<>();
-			for (int i = 0; i < numbers.size(); i++) {
-				limits.add(new Limit(numbers.get(i), policy.limits().get(i).window()));
-			}
-			return policy.withLimits(limits);
-		});
+		return quotas.list()
+			.ofSize(policy.limits().size())
+			.map((numbers) -> policy.withLimits(IntStream.range(0, numbers.size())
+				.mapToObj((i) -> new Limit(numbers.get(i), policy.limits().get(i).window()))
+				.toList()));
 	}
 
 	private static long largestQuota(Algorithm algorithm) {
@@ -337,15 +324,22 @@ final class OperationSequences {
 						(quota) -> Limit.MAX_QUOTA + 2, (quota) -> Long.MAX_VALUE)));
 	}
 
+	private static Arbitrary<Duration> micros(long least, long most) {
+		return Arbitraries.longs().between(least, most).map((micros) -> Duration.of(micros, ChronoUnit.MICROS));
+	}
+
+	private static long micros(Duration time) {
+		return time.toNanos() / 1000;
+	}
+
 	private static Arbitrary<Duration> times(boolean onlyOn) {
 		Duration micro = Duration.of(1, ChronoUnit.MICROS);
 		Stream<Duration> edges = WINDOWS.stream()
 			.flatMap((window) -> Stream.of(window, window.plus(micro), window.minus(micro), window.multipliedBy(2)));
 		Stream<Duration> back = WINDOWS.stream()
 			.flatMap((window) -> Stream.of(window.negated(), window.plus(micro).negated(), window.dividedBy(-2)));
-		Arbitrary<Duration> upToTwoWindows = Arbitraries.oneOf(
-				WINDOWS.stream().map((window) -> Arbitraries.longs().between(0, 2 * window.toNanos() / 1000)).toList())
-			.map((micros) -> Duration.of(micros, ChronoUnit.MICROS));
+		Arbitrary<Duration> upToTwoWindows = Arbitraries
+			.oneOf(WINDOWS.stream().map((window) -> micros(0, 2 * micros(window))).toList());
 		Arbitrary<Duration> on = Arbitraries.frequencyOf(Tuple.of(2, Arbitraries.of(Duration.ZERO, micro)),
 				Tuple.of(3, Arbitraries.of(edges.toList())), Tuple.of(3, upToTwoWindows));
 		return onlyOn ? on : Arbitraries.frequencyOf(Tuple.of(8, on), Tuple.of(2, Arbitraries.of(back.toList())),

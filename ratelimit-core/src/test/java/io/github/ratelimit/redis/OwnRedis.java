@@ -35,7 +35,6 @@ public final class OwnRedis implements AutoCloseable {
 		return URI.create("redis://127.0.0.1:" + this.port);
 	}
 
-	/** Connections of a user, who may be nobody. */
 	RedisConnections connect(String login) {
 		return TestRedis.connections(URI.create("redis://" + login + "127.0.0.1:" + this.port)).build();
 	}

@@ -86,9 +86,7 @@ class ParkedCallersIT {
 	/** The first call connects, and loads classes and scripts. */
 	private static void assertHoldsNoMonitor(Runnable call, FaultyProxy... proxies) throws Exception {
 		call.run();
-		for (FaultyProxy proxy : proxies) {
-			proxy.delay(LONG);
-		}
+		Stream.of(proxies).forEach((proxy) -> proxy.delay(LONG));
 		Thread caller = new Thread(() -> {
 			try {
 				call.run();
@@ -101,15 +99,12 @@ class ParkedCallersIT {
 		AtomicReference<ThreadInfo> parked = new AtomicReference<>();
 		try {
 			TestCluster.await("The caller waits for the answer", () -> {
-				ThreadInfo info = look(caller);
-				parked.set(info);
-				return info != null && isWaiting(info);
+				parked.set(look(caller));
+				return parked.get() != null && isWaiting(parked.get());
 			});
 		}
 		finally {
-			for (FaultyProxy proxy : proxies) {
-				proxy.close();
-			}
+			Stream.of(proxies).forEach(FaultyProxy::close);
 		}
 		assertThat(parked.get().getLockedMonitors()).isEmpty();
 		caller.join();
@@ -121,7 +116,7 @@ class ParkedCallersIT {
 
 	private static boolean isWaiting(ThreadInfo info) {
 		return info.getThreadState() == Thread.State.TIMED_WAITING
-				&& Stream.of(info.getStackTrace()).anyMatch((frame) -> frame.getMethodName().equals("parkNanos"))
+				&& Stream.of(info.getStackTrace()).map(StackTraceElement::getMethodName).anyMatch("parkNanos"::equals)
 				&& Stream.of(info.getStackTrace())
 					.anyMatch((frame) -> frame.getClassName().endsWith(".redis.connection.Call"));
 	}

@@ -6,7 +6,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -14,7 +13,6 @@ import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
@@ -22,6 +20,7 @@ import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.Algorithms;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.test.PipelineContract;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
 import io.github.ratelimit.test.TestRedis;
@@ -41,76 +40,32 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * What a user of Redis must be allowed to do: exactly what the documentation says.
  */
-class PermissionsIT {
+class PermissionsIT extends RedisFixture {
 
 	private static final Path PAGE = Path.of("..", "docs", "redis.md");
 
 	/** How the lines of the documentation begin. */
-	private static final List<String> BEGINNING = List.of("ACL", "SETUSER", "ratelimit", "on", ">PASSWORD",
-			"~ratelimit:*");
+	private static final String BEGINNING = "ACL SETUSER ratelimit on >PASSWORD ~ratelimit:* ";
 
-	/** More than are read whole. */
-	private static final int LARGE = 2000;
-
-	private final String keyPrefix = TestRedis.newKeyPrefix();
+	private static final Policy LARGE = policy("large", new SlidingLog(), "100000/365d");
 
 	private final List<String> users = new ArrayList<>();
 
 	private final Jedis admin = new Jedis(TestRedis.uri());
 
-	/** A store, in the order of the documentation. */
+	/** In the order of the documentation. */
 	enum Store {
 
-		SCRIPTS {
-			@Override
-			List<Runnable> operations(RedisConnections redis, String keyPrefix) {
-				RedisRateLimiter limiter = RedisRateLimiter.of(redis, keyPrefix);
-				List<Runnable> operations = PermissionsIT.operations(limiter, Algorithms.all());
-				Identifier blocked = Identifier.user("blocked");
-				Policy windows = Policy.of("windows", new FixedWindow(10, ZoneOffset.UTC), Limit.parse("10/365d"));
-				operations.add(() -> limiter.block(blocked, null, Duration.ofHours(1), "reason"));
-				operations.add(limiter::blocks);
-				operations.add(() -> limiter.unblock(blocked, null));
-				operations.add(() -> limiter.series(windows, blocked));
-				operations.add(() -> limiter.entries(large(), blocked));
-				operations.add(() -> limiter.tryAcquire(large(), Identifier.GLOBAL));
-				// A script that was forgotten is loaded to stay.
-				operations.add(TestRedis.client()::scriptFlush);
-				operations.add(() -> limiter.tryAcquire(large(), Identifier.GLOBAL));
-				return operations;
-			}
-		},
-
-		PLAIN_COMMANDS {
-			@Override
-			List<Runnable> operations(RedisConnections redis, String keyPrefix) {
-				return PermissionsIT.operations(PipelineRateLimiter.of(redis, keyPrefix),
-						PipelineRateLimiterIT.algorithms().toList());
-			}
-		};
-
-		abstract List<Runnable> operations(RedisConnections redis, String keyPrefix);
+		SCRIPTS, PLAIN_COMMANDS
 
 	}
 
-	private static Policy large() {
-		return Policy.of("large", new SlidingLog(), Limit.parse("100000/365d"));
-	}
-
-	static List<Runnable> operations(RateLimiter limiter, List<Algorithm> algorithms) {
-		List<Runnable> operations = new ArrayList<>();
-		for (Algorithm algorithm : algorithms) {
-			Policy policy = Policy.of("api", algorithm, Limit.parse("3/365d"));
-			RateLimitRequest request = RateLimitRequest.of(policy, Identifier.user("alice"));
-			operations.add(() -> limiter.reset(policy, Identifier.user("alice")));
-			operations.add(() -> limiter.refund(request));
-			operations.add(() -> limiter.tryAcquire(request));
-			operations.add(() -> limiter.refund(request));
-			operations.add(() -> limiter.charge(request));
-			operations.add(() -> limiter.tryAcquire(policy, Identifier.user("alice"), 3));
-			operations.add(() -> limiter.peek(request));
+	/** More requests than are read whole. */
+	@BeforeEach
+	void fillLog() {
+		for (int i = 0; i < 2000; i++) {
+			this.limiter.tryAcquire(LARGE, Identifier.GLOBAL);
 		}
-		return operations;
 	}
 
 	@AfterEach
@@ -119,14 +74,40 @@ class PermissionsIT {
 		this.admin.close();
 	}
 
+	private List<Runnable> operations(Store store, RedisConnections redis) {
+		if (store == Store.PLAIN_COMMANDS) {
+			return operations(PipelineRateLimiter.of(redis, this.keyPrefix), PipelineContract.algorithms().toList());
+		}
+		RedisRateLimiter limiter = RedisRateLimiter.of(redis, this.keyPrefix);
+		Policy windows = policy("windows", new FixedWindow(10, ZoneOffset.UTC), "10/365d");
+		List<Runnable> operations = operations(limiter, Algorithms.all());
+		// A script that was forgotten is loaded to stay.
+		operations.addAll(List.of(() -> limiter.block(ADDRESS, null, Duration.ofHours(1), "reason"), limiter::blocks,
+				() -> limiter.unblock(ADDRESS, null), () -> limiter.series(windows, ADDRESS),
+				() -> limiter.entries(LARGE, ADDRESS), () -> limiter.tryAcquire(LARGE, Identifier.GLOBAL),
+				this.jedis::scriptFlush, () -> limiter.tryAcquire(LARGE, Identifier.GLOBAL)));
+		return operations;
+	}
+
+	private static List<Runnable> operations(RateLimiter limiter, List<Algorithm> algorithms) {
+		List<Runnable> operations = new ArrayList<>();
+		for (Algorithm algorithm : algorithms) {
+			Policy policy = policy(algorithm, "3/365d");
+			RateLimitRequest request = request(policy, 1);
+			operations.addAll(List.of(() -> limiter.reset(policy, ALICE), () -> limiter.refund(request),
+					() -> limiter.tryAcquire(request), () -> limiter.refund(request), () -> limiter.charge(request),
+					() -> limiter.tryAcquire(policy, ALICE, 3), () -> limiter.peek(request)));
+		}
+		return operations;
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void userOfDocumentationIsEnough(Store store) throws IOException {
-		List<String> commands = commands(store);
-		String user = user(commands);
+		String user = user(commands(store));
 		try (RedisConnections redis = connect(user)) {
 			this.admin.scriptFlush();
-			store.operations(redis, this.keyPrefix).forEach(Runnable::run);
+			operations(store, redis).forEach(Runnable::run);
 		}
 		assertThat(refused(user)).isEmpty();
 	}
@@ -141,7 +122,7 @@ class PermissionsIT {
 				String user = user(commands.stream().filter((other) -> !other.equals(command)).toList());
 				try (RedisConnections redis = connect(user)) {
 					this.admin.scriptFlush();
-					store.operations(redis, this.keyPrefix).forEach(PermissionsIT::attempt);
+					operations(store, redis).forEach(PermissionsIT::attempt);
 				}
 				assertThat(refused(user)).as("without " + command)
 					.containsExactly(withoutSubcommand(command.substring(1)));
@@ -153,36 +134,36 @@ class PermissionsIT {
 	void userOfDocumentationIsEnoughInACluster() throws IOException {
 		assertThat(Files.readString(PAGE).replace('\n', ' ')).contains("in a cluster `+cluster|slots` and `+asking`");
 		TestCluster cluster = TestCluster.shared();
-		List<String> rules = rules(commands(Store.SCRIPTS));
-		Policy policy = Policy.of("new", new FixedWindow(), Limit.parse("3/d"));
-		Identifier alice = Identifier.user("alice");
-		int slot = ClusterKeys.slot(alice);
+		String[] rules = rules(commands(Store.SCRIPTS));
+		Policy policy = policy("new", new FixedWindow(), "3/d");
+		int slot = ClusterKeys.slot(ALICE);
 		Node from = cluster.master(slot);
 		Node to = cluster.otherMasters(slot).get(0);
 		String user = "user-" + this.keyPrefix;
-		cluster.nodes().forEach((node) -> node.admin().aclSetUser(user, rules.toArray(String[]::new)));
+		cluster.nodes().forEach((node) -> node.admin().aclSetUser(user, rules));
 		try (RedisConnections redis = cluster.connections().config(config(user)).build()) {
 			// Who may not read the slots can do nothing.
 			assertThatExceptionOfType(StoreException.class)
-				.isThrownBy(() -> RedisRateLimiter.of(redis, this.keyPrefix).tryAcquire(policy, alice));
+				.isThrownBy(() -> RedisRateLimiter.of(redis, this.keyPrefix).tryAcquire(policy, ALICE));
 		}
 		cluster.nodes().forEach((node) -> {
 			node.admin().aclSetUser(user, "+cluster|slots", "+asking");
 			node.admin().aclLogReset();
 		});
 		try (RedisConnections redis = cluster.connections().config(config(user)).build()) {
-			Store.SCRIPTS.operations(redis, this.keyPrefix).forEach(Runnable::run);
+			operations(Store.SCRIPTS, redis).forEach(Runnable::run);
 			TestCluster.beginToMove(slot, from, to);
 			try {
-				assertThat(RedisRateLimiter.of(redis, this.keyPrefix).tryAcquire(policy, alice).allowed()).isTrue();
+				assertThat(RedisRateLimiter.of(redis, this.keyPrefix).tryAcquire(policy, ALICE).allowed()).isTrue();
 			}
 			finally {
 				cluster.endMove(slot, from, to);
 			}
 		}
-		assertThat(cluster.nodes()).allSatisfy(
-				(node) -> assertThat(node.admin().aclLog()).noneMatch((entry) -> entry.getUsername().equals(user)));
-		cluster.nodes().forEach((node) -> node.admin().aclDelUser(user));
+		cluster.nodes().forEach((node) -> {
+			assertThat(node.admin().aclLog()).noneMatch((entry) -> entry.getUsername().equals(user));
+			node.admin().aclDelUser(user);
+		});
 	}
 
 	/** Not every refusal is one of the operation: some only clean up. */
@@ -208,24 +189,16 @@ class PermissionsIT {
 		return command.replaceFirst("\\|.*", "");
 	}
 
-	@BeforeEach
-	void fillLog() {
-		RateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
-		for (int i = 0; i < LARGE; i++) {
-			limiter.tryAcquire(large(), Identifier.GLOBAL);
-		}
-	}
-
-	/** Creates a user who may use these commands. */
 	private String user(List<String> commands) {
 		String user = "user-" + this.keyPrefix + "-" + this.users.size();
 		this.users.add(user);
-		this.admin.aclSetUser(user, rules(commands).toArray(String[]::new));
+		this.admin.aclSetUser(user, rules(commands));
 		return user;
 	}
 
-	private List<String> rules(List<String> commands) {
-		return Stream.concat(Stream.of("on", ">secret", "~" + this.keyPrefix + ":*"), commands.stream()).toList();
+	private String[] rules(List<String> commands) {
+		return Stream.concat(Stream.of("on", ">secret", "~" + this.keyPrefix + ":*"), commands.stream())
+			.toArray(String[]::new);
 	}
 
 	private static JedisClientConfig config(String user) {
@@ -240,16 +213,10 @@ class PermissionsIT {
 		return TestRedis.connections(TestRedis.uri()).config(config(user)).build();
 	}
 
-	/** What the documentation allows a user of a store. */
 	private static List<String> commands(Store store) throws IOException {
-		List<List<String>> lines = Files.readAllLines(PAGE)
-			.stream()
-			.map((line) -> Arrays.asList(line.split(" ")))
-			.filter((words) -> words.size() > BEGINNING.size() && words.subList(0, BEGINNING.size()).equals(BEGINNING))
-			.toList();
+		List<String> lines = Files.readAllLines(PAGE).stream().filter((line) -> line.startsWith(BEGINNING)).toList();
 		assertThat(lines).hasSameSizeAs(Store.values());
-		List<String> words = lines.get(store.ordinal());
-		return words.subList(BEGINNING.size(), words.size());
+		return List.of(lines.get(store.ordinal()).substring(BEGINNING.length()).split(" "));
 	}
 
 }

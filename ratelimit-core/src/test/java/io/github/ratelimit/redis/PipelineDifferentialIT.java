@@ -60,7 +60,7 @@ class PipelineDifferentialIT {
 	@Property(tries = 300)
 	void pipelineAndMemoryComeToTheSameDecisions(@ForAll("sequences") List<Operation> operations) {
 		ManualClock clock = new ManualClock("2026-03-01T12:00:20.123456Z");
-		RateLimiter pipeline = PipelineRateLimiterIT.create(TestRedis.newKeyPrefix()).withClock(clock);
+		RateLimiter pipeline = PipelineFixture.create(TestRedis.newKeyPrefix()).withClock(clock);
 		RateLimiter memory = new MemoryRateLimiter(clock);
 		Decision last = Operation.NONE;
 		for (Operation operation : operations) {

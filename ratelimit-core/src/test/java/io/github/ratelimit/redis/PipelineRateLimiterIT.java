@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-import io.github.ratelimit.Charge;
 import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -23,12 +23,11 @@ import io.github.ratelimit.algorithm.FirstRequestWindow;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.redis.connection.DirectServers;
-import io.github.ratelimit.redis.connection.Servers;
-import io.github.ratelimit.redis.script.RedisKeys;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.PipelineContract;
 import io.github.ratelimit.test.RateLimiterContract;
 import io.github.ratelimit.test.TestRedis;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -42,58 +41,38 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  */
 class PipelineRateLimiterIT extends PipelineContracts {
 
-	/** On a busy machine an answer may take long. */
-	private static final Duration BUDGET = Duration.ofSeconds(5);
-
-	private static final Servers SERVERS = DirectServers.create();
-
 	private static final Identifier ALICE = Identifier.user("alice");
-
-	private static final Identifier ADDRESS = Identifier.ip("203.0.113.7");
 
 	private final ManualClock clock = new ManualClock("2026-03-01T12:00:20Z");
 
-	static Stream<Algorithm> algorithms() {
-		return PipelineContract.algorithms();
-	}
+	private final PipelineRateLimiter plain = PipelineFixture.create(TestRedis.newKeyPrefix());
+
+	private final RateLimiter limiter = this.plain.withClock(this.clock);
 
 	@Override
 	public RateLimiter create(InstantSource clock, PenaltyListener listener) {
-		return create(clock);
-	}
-
-	private static RateLimiter create(InstantSource clock) {
-		return create(TestRedis.newKeyPrefix()).withClock(clock);
-	}
-
-	/** By the clock of this process. */
-	static PipelineRateLimiter create(String keyPrefix) {
-		return create(SERVERS, keyPrefix);
-	}
-
-	static PipelineRateLimiter create(Servers servers, String keyPrefix) {
-		return new PipelineRateLimiter(new io.github.ratelimit.redis.pipeline.PlainCommands(servers, BUDGET,
-				() -> System.nanoTime() + BUDGET.toNanos(), new RedisKeys(keyPrefix)));
+		return PipelineFixture.create(TestRedis.newKeyPrefix()).withClock(clock);
 	}
 
 	static Stream<Algorithm> unsupportedAlgorithms() {
-		return RateLimiterContract.algorithms().filter((algorithm) -> algorithms().noneMatch(algorithm::equals));
+		return RateLimiterContract.algorithms()
+			.filter((algorithm) -> PipelineContract.algorithms().noneMatch(algorithm::equals));
 	}
 
 	@ParameterizedTest
 	@MethodSource("unsupportedAlgorithms")
 	void otherAlgorithmIsRefused(Algorithm algorithm) {
-		RateLimiter limiter = create(this.clock);
 		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
 		RateLimitRequest request = RateLimitRequest.of(policy, ALICE);
-		String message = "Invalid algorithm (%s): must be one of fixed-window, first-request-window, sliding-window, sliding-window-counter where scripts are not used."
-			.formatted(algorithm.name());
-		assertThatIllegalArgumentException().isThrownBy(() -> create(this.clock).requireSupported(policy))
-			.withMessage(message);
-		assertThatIllegalArgumentException().isThrownBy(() -> limiter.tryAcquire(request)).withMessage(message);
-		assertThatIllegalArgumentException().isThrownBy(() -> limiter.peek(request)).withMessage(message);
-		assertThatIllegalArgumentException().isThrownBy(() -> limiter.refund(request)).withMessage(message);
-		assertThatIllegalArgumentException().isThrownBy(() -> limiter.reset(policy, ALICE)).withMessage(message);
+		for (ThrowingCallable call : List.<ThrowingCallable>of(() -> this.plain.requireSupported(policy),
+				() -> this.limiter.tryAcquire(request), () -> this.limiter.peek(request),
+				() -> this.limiter.refund(request), () -> this.limiter.reset(policy, ALICE))) {
+			assertThatIllegalArgumentException().isThrownBy(call)
+				.withMessage(
+						"Invalid algorithm (%s): must be one of fixed-window, first-request-window, "
+								+ "sliding-window, sliding-window-counter where scripts are not used.",
+						algorithm.name());
+		}
 	}
 
 	static Stream<Arguments> unsupportedPolicies() {
@@ -113,30 +92,29 @@ class PipelineRateLimiterIT extends PipelineContracts {
 	@ParameterizedTest
 	@MethodSource("unsupportedPolicies")
 	void whatPlainCommandsCannotExpressIsRefused(Policy policy, String message) {
-		assertThatIllegalArgumentException().isThrownBy(() -> create(this.clock).requireSupported(policy))
-			.withMessage(message);
+		assertThatIllegalArgumentException().isThrownBy(() -> this.plain.requireSupported(policy)).withMessage(message);
 	}
 
 	@Test
 	void requestsThatReadManyCountsAreDecidedInSeveralTransactions() {
 		DirectServers servers = DirectServers.create();
-		RateLimiter limiter = create(servers, TestRedis.newKeyPrefix()).withClock(this.clock);
+		RateLimiter counted = PipelineFixture.create(servers, TestRedis.newKeyPrefix()).withClock(this.clock);
 		Policy policy = Policy.of("api", new SlidingWindow(Duration.ofMillis(10)), Limit.parse("5/9s"),
 				Limit.parse("8/9500ms"));
-		assertThat(limiter.tryAcquire(policy, Identifier.user("u0")).allowed()).isTrue();
+		assertThat(counted.tryAcquire(policy, Identifier.user("u0")).allowed()).isTrue();
 		assertThat(servers.count()).isEqualTo(1);
 		for (int i = 0; i < 4; i++) {
-			assertThat(limiter.tryAcquire(of(policy, 9)).allowed()).isTrue();
+			assertThat(counted.tryAcquire(of(policy, 9)).allowed()).isTrue();
 		}
 		// Each identifier has two limits of some 1,500 sub-windows, with this budget.
 		assertThat(servers.count()).isEqualTo(4 * 9);
-		Decision denied = limiter.tryAcquire(of(policy, 9));
+		Decision denied = counted.tryAcquire(of(policy, 9));
 		assertThat(denied.violated()).extracting(LimitStatus::identifier).containsExactly(Identifier.user("u0"));
-		assertThat(limiter.peek(of(policy, 9)).statuses()).extracting(LimitStatus::remaining)
+		assertThat(counted.peek(of(policy, 9)).statuses()).extracting(LimitStatus::remaining)
 			.startsWith(0L, 3L, 1L, 4L)
 			.endsWith(1L, 4L);
-		limiter.refund(of(policy, 9));
-		assertThat(limiter.tryAcquire(of(policy, 9)).allowed()).isTrue();
+		counted.refund(of(policy, 9));
+		assertThat(counted.tryAcquire(of(policy, 9)).allowed()).isTrue();
 	}
 
 	private static RateLimitRequest of(Policy policy, int identifiers) {
@@ -146,24 +124,22 @@ class PipelineRateLimiterIT extends PipelineContracts {
 
 	@Test
 	void daysBeginAtMidnightOfTheZone() {
-		RateLimiter limiter = create(this.clock);
 		Policy policy = Policy.of("api", new FixedWindow(1, ZoneId.of("Europe/Paris")), Limit.parse("1/d"));
 		this.clock.set("2026-03-28T22:59:59Z");
-		assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
-		assertThat(limiter.tryAcquire(policy, ALICE).retryAfter()).contains(Duration.ofSeconds(1));
+		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
+		assertThat(this.limiter.tryAcquire(policy, ALICE).retryAfter()).contains(Duration.ofSeconds(1));
 		this.clock.set("2026-03-28T23:00:00Z");
-		assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
-		assertThat(limiter.tryAcquire(policy, ALICE).retryAfter()).contains(Duration.ofHours(23));
+		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
+		assertThat(this.limiter.tryAcquire(policy, ALICE).retryAfter()).contains(Duration.ofHours(23));
 	}
 
 	@Test
 	void impossibleCostInShadowModeBeginsNoWindow() {
-		RateLimiter limiter = create(this.clock);
 		Policy policy = Policy.of("api", new FirstRequestWindow(), Limit.parse("3/m"));
-		limiter.tryAcquire(RateLimitRequest.of(new Charge(policy, List.of(ALICE), 4, true)));
+		this.limiter.tryAcquire(RateLimitRequest.of(new Charge(policy, List.of(ALICE), 4, true)));
 		this.clock.advance(Duration.ofSeconds(30));
-		assertThat(limiter.tryAcquire(policy, ALICE, 3).allowed()).isTrue();
-		assertThat(limiter.tryAcquire(policy, ALICE).retryAfter()).contains(Duration.ofMinutes(1));
+		assertThat(this.limiter.tryAcquire(policy, ALICE, 3).allowed()).isTrue();
+		assertThat(this.limiter.tryAcquire(policy, ALICE).retryAfter()).contains(Duration.ofMinutes(1));
 	}
 
 }

@@ -1,17 +1,17 @@
 package io.github.ratelimit.redis;
 
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.redis.connection.DirectServers;
@@ -21,18 +21,20 @@ import io.github.ratelimit.redis.script.Scope;
 import io.github.ratelimit.redis.script.ScriptCall;
 import io.github.ratelimit.redis.script.Scripts;
 import io.github.ratelimit.redis.script.template.Composer;
+import io.github.ratelimit.test.FaultyProxy;
+import io.github.ratelimit.test.JedisClients;
+import io.github.ratelimit.test.StoreTest;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
-import redis.clients.jedis.Protocol;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
 
@@ -43,10 +45,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Errors that real servers answer with. None of them is an outage.
  */
 @Timeout(120)
-class RedisErrorKindIT {
+class RedisErrorKindIT extends StoreTest {
 
-	private static final RateLimitRequest REQUEST = RateLimitRequest
-		.of(Policy.of("api", new FixedWindow(), Limit.parse("5/d")), Identifier.user("alice"));
+	private static final Policy POLICY = policy(new FixedWindow(), "100/3650d");
 
 	/** What is done to the server, by whom it is asked, and how it was started. */
 	@ParameterizedTest
@@ -70,24 +71,22 @@ class RedisErrorKindIT {
 					.addObjects(words.subList(1, words.size())));
 			try (RedisConnections redis = server.connect(login)) {
 				assertThat(kind(redis)).isEqualTo(kind);
-				assertThat(kind.isUnanswered()).isFalse();
 			}
 		}
 	}
 
 	@Test
 	void errorInABatchIsNoneOfTheOthers() {
-		Policy policy = REQUEST.charges().get(0).policy();
 		Identifier full = Identifier.user("full");
-		try (OwnRedis server = new OwnRedis(); DirectServers connection = DirectServers.of(server.uri())) {
+		try (OwnRedis server = new OwnRedis();
+				DirectServers connection = DirectServers.of(server.uri());
+				RedisConnections redis = server.connect("")) {
 			Scripts scripts = new Scripts(new RedisKeys("batch"), connection, null, Composer::compose);
-			List<ScriptCall> calls = Stream.of(full, Identifier.user("alice"), full, Identifier.user("bob"))
-				.map((identifier) -> scripts.call(Operation.ACQUIRE, Scope.ALL, RateLimitRequest.of(policy, identifier),
+			List<ScriptCall> calls = Stream.of(full, ALICE, full, ADDRESS)
+				.map((identifier) -> scripts.call(Operation.ACQUIRE, Scope.ALL, RateLimitRequest.of(POLICY, identifier),
 						System.nanoTime() + TestRedis.PATIENCE.toNanos()))
 				.toList();
-			try (RedisConnections redis = server.connect("")) {
-				RedisRateLimiter.of(redis, "batch").tryAcquire(policy, full, 5);
-			}
+			RedisRateLimiter.of(redis, "batch").tryAcquire(POLICY, full, 100);
 			server.jedis().configSet("maxmemory", "1");
 			connection.submit(calls);
 			for (int i = 0; i < 4; i += 2) {
@@ -101,34 +100,13 @@ class RedisErrorKindIT {
 	@Test
 	void nodeOfAClusterNamesTheWayOut() {
 		TestCluster cluster = TestCluster.shared();
-		HostAndPort other = cluster.otherMasters(ClusterKeys.slot(Identifier.user("alice"))).get(0).address();
+		HostAndPort other = cluster.otherMasters(ClusterKeys.slot(ALICE)).get(0).address();
 		try (RedisConnections redis = RedisConnections.server(other).timeBudget(Duration.ofSeconds(20)).build()) {
 			assertThatExceptionOfType(StoreException.class)
-				.isThrownBy(() -> RedisRateLimiter.of(redis).tryAcquire(REQUEST))
+				.isThrownBy(() -> RedisRateLimiter.of(redis).tryAcquire(POLICY, ALICE))
 				.satisfies((ex) -> assertThat(ex.reason()).contains("MOVED", "RedisConnections.cluster",
 						"ratelimit.redis.cluster.nodes"))
 				.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.ERROR_REPLY));
-		}
-	}
-
-	@Test
-	void serverThatCannotSaveIsMisconf(@TempDir Path directory) {
-		try (OwnRedis server = new OwnRedis("dir " + directory, "dbfilename dump.rdb");
-				RedisConnections redis = server.connect("")) {
-			UnifiedJedis jedis = server.jedis();
-			// Where the file should be.
-			assertThat(directory.resolve("dump.rdb").toFile().mkdir()).isTrue();
-			jedis.set("key", "value");
-			jedis.configSet("save", "3600 1");
-			jedis.executeCommand(new CommandArguments(Protocol.Command.BGSAVE));
-			TestCluster.await("Saving fails", () -> jedis.info("persistence").contains("rdb_last_bgsave_status:err"));
-			try {
-				assertThat(kind(redis)).isEqualTo(RedisErrorKind.MISCONF);
-			}
-			finally {
-				// It would not stop without having saved.
-				jedis.configSet("save", "");
-			}
 		}
 	}
 
@@ -174,6 +152,7 @@ class RedisErrorKindIT {
 					+ "command not allowed when used memory > 'maxmemory'.",
 			"READONLY|READONLY You can't write against a read only replica. script: 0f5b, on " + "@user_script:1.",
 			"MISCONF|MISCONF Errors writing to the AOF file: No space left on device",
+			"MISCONF|MISCONF Redis is configured to save RDB snapshots, but is not able to persist on disk.",
 			"CLUSTERDOWN|CLUSTERDOWN Hash slot not served", "NOAUTH|NOAUTH Authentication required.",
 			"NOPERM|ERR ACL failure in script: User limited has no permissions to run the 'set' command",
 			"NOPERM|ERR The user executing the script can't run this command or subcommand script: 0f5b",
@@ -185,27 +164,61 @@ class RedisErrorKindIT {
 	void kindIsTheCodeOfTheError(RedisErrorKind kind, String message) {
 		StoreException exception = new StoreException("failed", new JedisDataException(message));
 		assertThat(RedisErrorKind.of(exception)).isEqualTo(kind);
-		assertThat(kind.isUnanswered()).isFalse();
 	}
 
 	@Test
 	void whatIsNotOfRedisIsOther() {
 		assertThat(RedisErrorKind.of(new StoreException("failed", new IllegalStateException("OOM"))))
 			.isEqualTo(RedisErrorKind.OTHER);
-		assertThat(RedisErrorKind.OTHER.isUnanswered()).isFalse();
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "TIMEOUT,timeout,true", "OVERLOAD,overload,false", "NODE,node,true", "CONNECTION,connection,true",
-			"OOM,oom,false", "WRONG_REPLY,wrong-reply,false" })
-	void someKindsAreWithoutAnAnswer(RedisErrorKind kind, String text, boolean unanswered) {
+	@CsvSource({ "TIMEOUT,timeout", "OVERLOAD,overload", "NODE,node", "CONNECTION,connection", "OOM,oom",
+			"WRONG_REPLY,wrong-reply" })
+	void kindHasAText(RedisErrorKind kind, String text) {
 		assertThat(kind.text()).isEqualTo(text);
-		assertThat(kind.isUnanswered()).isEqualTo(unanswered);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void fewKindsAreWithoutAnAnswer(RedisErrorKind kind) {
+		assertThat(kind.isUnanswered())
+			.isEqualTo(Set.of(RedisErrorKind.TIMEOUT, RedisErrorKind.NODE, RedisErrorKind.CONNECTION).contains(kind));
+	}
+
+	/**
+	 * New connections are led to another. There is one, as a second may be in use when
+	 * the first learns of the error.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "READONLY, false", "READONLY, true", "MASTERDOWN, false", "MASTERDOWN, true", "NOAUTH, false",
+			"NOAUTH, true" })
+	void oneDecisionIsRefusedWhenServerSaysItIsWrong(RedisErrorKind error, boolean borrowed) {
+		try (FaultyProxy name = new FaultyProxy(TestRedis.uri());
+				AnsweringServer wrong = new AnsweringServer("EVALSHA", "-%s of a test\r\n".formatted(error),
+						() -> name.leadTo(TestRedis.uri()))) {
+			name.leadTo(wrong.uri());
+			try (UnifiedJedis client = JedisClients.create(name.uri());
+					RedisConnections redis = (borrowed ? RedisConnections.client(client)
+							: RedisConnections.server(new HostAndPort("127.0.0.1", name.uri().getPort())))
+						.connections(1)
+						.timeBudget(Duration.ofMinutes(1))
+						.build()) {
+				RateLimiter limiter = RedisRateLimiter.of(redis, TestRedis.newKeyPrefix());
+				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(POLICY, ALICE))
+					.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(error));
+				// The new master has got no counts of the former one.
+				for (long left = 99; left >= 90; left--) {
+					assertThat(limiter.tryAcquire(POLICY, ALICE).statuses()).singleElement()
+						.hasFieldOrPropertyWithValue("remaining", left);
+				}
+			}
+		}
 	}
 
 	private static @Nullable RedisErrorKind kind(RedisConnections redis) {
 		try {
-			RedisRateLimiter.of(redis).tryAcquire(REQUEST);
+			RedisRateLimiter.of(redis).tryAcquire(POLICY, ALICE);
 			return null;
 		}
 		catch (StoreException ex) {

@@ -13,6 +13,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.test.TestRedis;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.JedisMonitor;
@@ -22,7 +26,7 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
  * Sees what the test's server executes, by MONITOR. On a server that is shared, only the
  * scripts with a Redis key of the given prefix count, and what they call.
  */
-final class RedisMonitor implements AutoCloseable {
+final class RedisMonitor implements BeforeEachCallback, AfterEachCallback, AutoCloseable {
 
 	/** Time, database and sender, command, arguments. */
 	private static final Pattern LINE = Pattern.compile("[0-9.]+ \\[\\d+ ([^]]+)] \"(\\w+)\"(.*)");
@@ -35,20 +39,31 @@ final class RedisMonitor implements AutoCloseable {
 
 	private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
 
-	private RedisMonitor(String keyPrefix) {
+	/** A monitor that listens during each test where it is registered. */
+	RedisMonitor(String keyPrefix) {
 		this.keyPrefix = keyPrefix;
 	}
 
 	static RedisMonitor start(String keyPrefix) throws InterruptedException {
 		RedisMonitor monitor = new RedisMonitor(keyPrefix);
+		monitor.beforeEach(null);
+		return monitor;
+	}
+
+	@Override
+	public void beforeEach(@Nullable ExtensionContext context) throws InterruptedException {
 		CountDownLatch started = new CountDownLatch(1);
-		Thread thread = new Thread(() -> monitor.listen(started), "redis-monitor");
+		Thread thread = new Thread(() -> listen(started), "redis-monitor");
 		thread.setDaemon(true);
 		thread.start();
 		if (!started.await(10, TimeUnit.SECONDS)) {
 			throw new IllegalStateException("MONITOR did not start");
 		}
-		return monitor;
+	}
+
+	@Override
+	public void afterEach(ExtensionContext context) {
+		close();
 	}
 
 	private void listen(CountDownLatch started) {

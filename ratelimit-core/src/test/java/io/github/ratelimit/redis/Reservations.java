@@ -35,7 +35,6 @@ final class Reservations {
 		return answer(this.scripts.call(operation, scope, request, deadline()));
 	}
 
-	/** Cancels a reservation in all policies. */
 	Answer cancel(RateLimitRequest request, Scope scope, long reservedAt) {
 		return answer(this.scripts.cancel(request, scope, (charge) -> -1, reservedAt, deadline()));
 	}
@@ -45,7 +44,7 @@ final class Reservations {
 		return call.answer();
 	}
 
-	private static long deadline() {
+	static long deadline() {
 		return System.nanoTime() + TestRedis.PATIENCE.toNanos();
 	}
 

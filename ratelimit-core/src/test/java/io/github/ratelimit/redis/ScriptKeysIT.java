@@ -1,36 +1,28 @@
 package io.github.ratelimit.redis;
 
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
-import io.github.ratelimit.redis.script.Operation;
-import io.github.ratelimit.redis.script.Scope;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
-import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Limit;
 import io.github.ratelimit.Penalty;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.redis.RedisMonitor.Executed;
-import io.github.ratelimit.redis.script.KeyNames;
-import io.github.ratelimit.test.ManualClock;
-import io.github.ratelimit.test.RateLimiterContract;
+import io.github.ratelimit.redis.script.Operation;
+import io.github.ratelimit.redis.script.Scope;
+import io.github.ratelimit.test.EachAlgorithm;
 import io.github.ratelimit.test.TestRedis;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.exceptions.JedisDataException;
 
@@ -41,49 +33,22 @@ import static org.assertj.core.api.Assertions.assertThat;
  * might be on another node. A single server does not care, so that it is looked at what
  * it executes.
  */
-class ScriptKeysIT {
+class ScriptKeysIT extends RedisFixture {
 
-	private static final Identifier ALICE = Identifier.user("alice");
-
-	private static final Identifier ADDRESS = Identifier.ip("203.0.113.7");
-
-	private final String keyPrefix = TestRedis.newKeyPrefix();
-
-	private final ManualClock clock = new ManualClock("2026-03-01T12:00:20Z");
-
-	private final RedisRateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
-
-	private final RedisRateLimiter clocked = this.limiter.withClock(this.clock);
-
-	private final KeyNames keys = new KeyNames(this.keyPrefix);
+	private static final Penalty PENALTY = new Penalty(2, Duration.ofHours(1), Duration.ofHours(1),
+			Duration.ofHours(2));
 
 	private final Reservations reservations = new Reservations(TestRedis.connections(), this.keyPrefix, this.clock);
 
-	private RedisMonitor monitor;
+	@RegisterExtension
+	private final RedisMonitor monitor = new RedisMonitor(this.keyPrefix);
 
-	@BeforeEach
-	void startMonitor() throws InterruptedException {
-		this.monitor = RedisMonitor.start(this.keyPrefix);
-	}
-
-	@AfterEach
-	void stopMonitor() {
-		this.monitor.close();
-	}
-
-	static Stream<Algorithm> algorithms() {
-		return Stream.concat(RateLimiterContract.algorithms(), RateLimiterContract.variants());
-	}
-
-	@ParameterizedTest
-	@MethodSource("algorithms")
+	@EachAlgorithm
 	void requestsTouchNothingElse(Algorithm algorithm) throws InterruptedException {
-		Policy policy = Policy.of("api", algorithm, Limit.parse("3/d"), Limit.parse("5/30d"));
-		Penalty penalty = new Penalty(2, Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(2));
+		Policy policy = policy(algorithm, "3/d", "5/30d");
 		RateLimitRequest request = RateLimitRequest
-			.of(Charge.of(policy, ALICE, ADDRESS),
-					Charge.of(new Policy("strict", algorithm, policy.limits(), true), ALICE),
-					Charge.of(new Policy("penalized", algorithm, policy.limits()).withPenalty(penalty), ADDRESS, ALICE))
+			.of(Charge.of(policy, ALICE, ADDRESS), Charge.of(strict(algorithm), ALICE),
+					Charge.of(policy("penalized", algorithm, "3/d", "5/30d").withPenalty(PENALTY), ADDRESS, ALICE))
 			.withMetadata("abc");
 		for (RedisRateLimiter each : List.of(this.limiter, this.clocked)) {
 			for (int i = 0; i < 5; i++) {
@@ -97,22 +62,17 @@ class ScriptKeysIT {
 		this.clocked.tryAcquire(request);
 		this.clock.advance(Duration.ofHours(-7));
 		this.clocked.tryAcquire(request);
-		TestRedis.client().del(this.keys.key(ALICE, policy));
-		TestRedis.client().lpush(this.keys.key(ALICE, policy), "of another type");
+		this.jedis.del(key(policy));
+		this.jedis.lpush(key(policy), "of another type");
 		this.clocked.tryAcquire(request);
 		assertThat(undeclared()).isEmpty();
 	}
 
-	@ParameterizedTest
-	@MethodSource("algorithms")
+	@EachAlgorithm
 	void callsOnOneOfSeveralSlotsTouchNothingElse(Algorithm algorithm) throws InterruptedException {
-		Policy policy = Policy.of("api", algorithm, Limit.parse("3/d"), Limit.parse("5/30d"));
-		RateLimitRequest request = RateLimitRequest
-			.of(Charge.of(policy, ALICE, ADDRESS),
-					Charge.of(
-							new Policy("strict", algorithm, policy.limits(), true).withPenalty(
-									new Penalty(1, Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(2))),
-							ALICE));
+		Policy policy = policy(algorithm, "3/d", "5/30d");
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(policy, ALICE, ADDRESS),
+				Charge.of(strict(algorithm).withPenalty(PENALTY), ALICE));
 		for (Scope scope : Scope.values()) {
 			for (Operation operation : Operation.values()) {
 				if (operation == Operation.CANCEL) {
@@ -127,14 +87,18 @@ class ScriptKeysIT {
 		assertThat(undeclared()).isEmpty();
 	}
 
+	private static Policy strict(Algorithm algorithm) {
+		return policy("strict", algorithm, "3/d", "5/30d").withCountDenied(true);
+	}
+
 	private static boolean isDecision(Operation operation) {
 		return operation != Operation.REFUND && operation != Operation.CHARGE;
 	}
 
 	@Test
 	void largeLogsTouchNothingElse() throws InterruptedException {
-		Policy large = Policy.of("large", new SlidingLog(), Limit.parse("100000/365d"));
-		RateLimitRequest request = RateLimitRequest.of(large, ALICE);
+		Policy large = policy("large", new SlidingLog(), "100000/365d");
+		RateLimitRequest request = request(large, 1);
 		for (int i = 0; i < 1600; i++) {
 			this.clocked.tryAcquire(request);
 		}
@@ -151,7 +115,7 @@ class ScriptKeysIT {
 
 	@Test
 	void blocksAndHistoryTouchNothingElse() throws InterruptedException {
-		Policy windows = Policy.of("windows", new FixedWindow(3, ZoneOffset.UTC), Limit.parse("3/d"));
+		Policy windows = policy("windows", new FixedWindow(3, ZoneOffset.UTC), "3/d");
 		this.limiter.tryAcquire(windows, ALICE);
 		this.limiter.series(windows, ALICE);
 		this.limiter.block(ALICE, null, Duration.ofHours(1), "reason");
@@ -163,12 +127,10 @@ class ScriptKeysIT {
 		assertThat(undeclared()).isEmpty();
 	}
 
-	/** This test can fail. */
 	@Test
 	void keyThatWasNotGivenIsFound() throws InterruptedException {
 		String given = this.keyPrefix + ":given";
-		TestRedis.client()
-			.eval("redis.call('SET', KEYS[1] .. 'x', 1) redis.call('GET', KEYS[1])", List.of(given), List.of());
+		this.jedis.eval("redis.call('SET', KEYS[1] .. 'x', 1) redis.call('GET', KEYS[1])", List.of(given), List.of());
 		assertThat(undeclared()).containsExactly(given + "x");
 	}
 

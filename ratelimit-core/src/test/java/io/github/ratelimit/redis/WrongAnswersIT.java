@@ -9,15 +9,11 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Block;
-import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
-import io.github.ratelimit.redis.script.KeyNames;
-import io.github.ratelimit.test.TestRedis;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,19 +28,13 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * What another program wrote, and what something that is no Redis answers.
  */
-class WrongAnswersIT {
+class WrongAnswersIT extends RedisFixture {
 
-	private static final Identifier ALICE = Identifier.user("alice");
+	private static final Policy LOG = policy(new SlidingLog(true), "5/m");
 
-	private static final Policy LOG = Policy.of("api", new SlidingLog(true), Limit.parse("5/m"));
+	private static final Policy WINDOWS = policy(new FixedWindow(), "5/m");
 
-	private static final Policy WINDOWS = Policy.of("api", new FixedWindow(), Limit.parse("5/m"));
-
-	private static final RateLimitRequest REQUEST = RateLimitRequest.of(WINDOWS, ALICE);
-
-	private final String keyPrefix = TestRedis.newKeyPrefix();
-
-	private final RedisRateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
+	private static final RateLimitRequest REQUEST = request(WINDOWS, 1);
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "text", " ", "    ", "END", "END ", "END a", "END a b ", "x a b  ", "-1 a b  ",
@@ -53,10 +43,9 @@ class WrongAnswersIT {
 	void descriptionOfAnotherMakingIsLeftOut(String description) {
 		Block first = this.limiter.block(ALICE, null, Duration.ofHours(1), "first");
 		Block last = this.limiter.block(ALICE, "api", Duration.ofHours(3), "last");
-		KeyNames keys = new KeyNames(this.keyPrefix);
-		TestRedis.client().zadd(keys.blockEnds(), first.until().plusSeconds(3600).getEpochSecond() * 1e6, "foreign");
-		String end = Long.toString(first.until().plusSeconds(3600).getEpochSecond() * 1_000_000);
-		TestRedis.client().hset(keys.blockDescriptions(), "foreign", description.replace("END", end));
+		long end = first.until().plusSeconds(3600).getEpochSecond() * 1_000_000;
+		this.jedis.zadd(this.keys.blockEnds(), end, "foreign");
+		this.jedis.hset(this.keys.blockDescriptions(), "foreign", description.replace("END", Long.toString(end)));
 		assertThat(this.limiter.blocks()).containsExactly(first, last);
 	}
 
@@ -64,14 +53,13 @@ class WrongAnswersIT {
 	@ValueSource(strings = { "-inf", "inf", "-1", "1e300", "9007199254740993" })
 	void endOfAnotherMakingDoesNotBreakTheList(String end) {
 		Block block = this.limiter.block(ALICE, null, Duration.ofHours(1), "scraping");
-		KeyNames keys = new KeyNames(this.keyPrefix);
-		TestRedis.client()
-			.eval("redis.call('ZADD', KEYS[1], ARGV[1], 'foreign')", List.of(keys.blockEnds()), List.of(end));
-		TestRedis.client().hset(keys.blockDescriptions(), "foreign", end + " a b  ");
+		this.jedis.eval("redis.call('ZADD', KEYS[1], ARGV[1], 'foreign')", List.of(this.keys.blockEnds()),
+				List.of(end));
+		this.jedis.hset(this.keys.blockDescriptions(), "foreign", end + " a b  ");
 		assertThat(this.limiter.blocks()).containsExactly(block);
 		Block later = this.limiter.block(ALICE, null, Duration.ofHours(1), "again");
 		assertThat(this.limiter.blocks()).containsExactly(later);
-		assertThat(TestRedis.client().pttl(keys.blockEnds())).isPositive();
+		assertThat(this.jedis.pttl(this.keys.blockEnds())).isPositive();
 	}
 
 	/** Each call, and answers that say nothing about it. */
@@ -119,12 +107,10 @@ class WrongAnswersIT {
 		return "$%d\r\n%s\r\n".formatted(bytes.capacity(), new String(bytes.array(), StandardCharsets.ISO_8859_1));
 	}
 
-	/** What it says if there was one request. */
 	private static String list(String answer) {
 		return "*1\r\n" + answer;
 	}
 
-	/** As well as answers that are no list. */
 	private static Stream<String> orNoList(Stream<String> answers) {
 		return Stream.concat(answers, Stream.of("+OK\r\n", ":1\r\n", "$-1\r\n", "$5\r\nhello\r\n", "*-1\r\n"));
 	}

@@ -146,17 +146,6 @@ public abstract class CountContract extends RateLimiterContract {
 	}
 
 	@EachAlgorithm
-	void refundUndoesTheLastRequestExactly(Algorithm algorithm) {
-		Policy policy = policy(algorithm, "10/m");
-		this.limiter.tryAcquire(policy, ALICE, 2);
-		this.clock.advance(Duration.ofSeconds(5));
-		Decision before = this.limiter.peek(request(policy, 10));
-		this.limiter.tryAcquire(policy, ALICE, 6);
-		this.limiter.refund(request(policy, 6));
-		assertThat(this.limiter.peek(request(policy, 10))).isEqualTo(before);
-	}
-
-	@EachAlgorithm
 	void refundedQuotaCanBeUsedAtOnce(Algorithm algorithm) {
 		Policy policy = policy(algorithm, "7/s");
 		for (int cost = 1; cost <= 7; cost++) {
