@@ -127,7 +127,13 @@ final class RunningCalls {
 
 	private void schedule() {
 		if (!this.paused && !this.running.isEmpty() && this.scheduled.compareAndSet(false, true)) {
-			this.later.execute(this::renew);
+			try {
+				this.later.execute(this::renew);
+			}
+			catch (OutOfMemoryError ex) {
+				// The next call tries again to start the timer.
+				this.scheduled.set(false);
+			}
 		}
 	}
 
@@ -151,7 +157,7 @@ final class RunningCalls {
 	private void renew(Key key, Running running) {
 		try {
 			long now = this.nanos.getAsLong();
-			long seen = isSeen(running) ? now : running.seen();
+			long seen = running.sign().getAsBoolean() ? now : running.seen();
 			if (now - seen >= this.longest) {
 				this.running.remove(key, running);
 				logger.debug("A call of the policy '{}' is not renewed: nothing shows that it runs", key.policy());
@@ -165,17 +171,6 @@ final class RunningCalls {
 		}
 		catch (RuntimeException ex) {
 			logger.debug("A call could not be renewed", ex);
-		}
-	}
-
-	/** A sign that fails shows nothing. */
-	private static boolean isSeen(Running running) {
-		try {
-			return running.sign().getAsBoolean();
-		}
-		catch (RuntimeException ex) {
-			logger.debug("It is unknown whether a call runs", ex);
-			return false;
 		}
 	}
 

@@ -35,19 +35,11 @@ import org.springframework.util.ClassUtils;
 /**
  * Converts the {@code @RateLimited} annotations of a method to policies and costs, and
  * refuses those that cannot be enforced.
+ *
+ * @param places the annotated element of each policy that is declared inline
  */
-final class RateLimitedReader {
-
-	private final Supplier<ConfiguredPolicies> policies;
-
-	private final Function<String, Algorithm> algorithms;
-
-	private final Supplier<PolicyEnforcer> enforcer;
-
-	private final UnaryOperator<String> placeholders;
-
-	/** The annotated element of each policy that is declared inline. */
-	private final Map<String, String> places = new ConcurrentHashMap<>();
+record RateLimitedReader(Supplier<ConfiguredPolicies> policies, Function<String, Algorithm> algorithms,
+		Supplier<PolicyEnforcer> enforcer, UnaryOperator<String> placeholders, Map<String, String> places) {
 
 	/**
 	 * Creates a reader. The suppliers are called only when the first annotation is found.
@@ -56,10 +48,7 @@ final class RateLimitedReader {
 	 */
 	RateLimitedReader(Supplier<ConfiguredPolicies> policies, Function<String, Algorithm> algorithms,
 			Supplier<PolicyEnforcer> enforcer, UnaryOperator<String> placeholders) {
-		this.policies = policies;
-		this.algorithms = algorithms;
-		this.enforcer = enforcer;
-		this.placeholders = placeholders;
+		this(policies, algorithms, enforcer, placeholders, new ConcurrentHashMap<>());
 	}
 
 	/**

@@ -46,6 +46,7 @@ import org.springframework.web.context.support.WebApplicationObjectSupport;
 import org.springframework.web.filter.OncePerRequestFilter;
 import org.springframework.web.service.annotation.GetExchange;
 
+import static io.github.ratelimit.spring.method.LimitedBeans.assertLimited;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -95,13 +96,9 @@ class CoveredMethodsTests {
 	void otherFinalMethodsMayBeInherited() {
 		LimitedBeans.run(this.runner, Named.class, (bean) -> {
 			assertThat(bean.name()).isEqualTo("named");
-			bean.call();
-			LimitedBeans.assertDenied(bean::call);
+			assertLimited(bean::call);
 		});
-		LimitedBeans.run(this.runner, Supported.class, (bean) -> {
-			bean.call();
-			LimitedBeans.assertDenied(bean::call);
-		});
+		LimitedBeans.run(this.runner, Supported.class, (bean) -> assertLimited(bean::call));
 	}
 
 	/** Its base class has final methods. */

@@ -31,6 +31,12 @@ final class LimitedBeans {
 		});
 	}
 
+	/** Asserts that a method may be called once. */
+	static void assertLimited(Runnable call) {
+		call.run();
+		assertDenied(call::run);
+	}
+
 	static void assertDenied(ThrowingCallable call) {
 		assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(call);
 	}

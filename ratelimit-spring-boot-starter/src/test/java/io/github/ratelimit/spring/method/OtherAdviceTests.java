@@ -21,6 +21,7 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.resilience.annotation.ConcurrencyLimit;
 import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;
@@ -43,6 +44,7 @@ import org.springframework.validation.annotation.Validated;
 import org.springframework.validation.beanvalidation.MethodValidationPostProcessor;
 
 import static io.github.ratelimit.spring.method.LimitedBeans.assertDenied;
+import static io.github.ratelimit.spring.method.LimitedBeans.assertLimited;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
@@ -103,8 +105,7 @@ class OtherAdviceTests {
 			}
 			logIn("bert", "ROLE_ADMIN");
 			methods.secured();
-			methods.secured();
-			assertDenied(methods::secured);
+			assertLimited(methods::secured);
 		});
 	}
 
@@ -176,22 +177,8 @@ class OtherAdviceTests {
 	@EnableMethodSecurity
 	@EnableAsync
 	@EnableResilientMethods
+	@Import({ Methods.class, ValidatedMethods.class, Transactions.class })
 	static class Application {
-
-		@Bean
-		Methods methods() {
-			return new Methods();
-		}
-
-		@Bean
-		ValidatedMethods validatedMethods() {
-			return new ValidatedMethods();
-		}
-
-		@Bean
-		Transactions transactions() {
-			return new Transactions();
-		}
 
 		@Bean
 		static MethodValidationPostProcessor methodValidation() {

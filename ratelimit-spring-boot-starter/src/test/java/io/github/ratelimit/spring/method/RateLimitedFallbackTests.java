@@ -3,7 +3,6 @@ package io.github.ratelimit.spring.method;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Future;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.StoreException;
@@ -40,8 +39,6 @@ class RateLimitedFallbackTests {
 			assertThat(bean.overloaded(2)).isEqualTo("int 2");
 			bean.fixed();
 			assertThat(bean.fixed()).isEqualTo(42);
-			bean.later();
-			assertThat(bean.later().get()).isEqualTo("now");
 			bean.future();
 			assertThat(bean.future().get()).isEqualTo("now");
 			bean.several("a");
@@ -138,11 +135,6 @@ class RateLimitedFallbackTests {
 
 		private static Integer insteadFixed() {
 			return 42;
-		}
-
-		@RateLimited(limits = "1/m", fallbackMethod = "insteadLater")
-		public Future<String> later() {
-			return new CompletableFuture<>();
 		}
 
 		@RateLimited(limits = "1/m", fallbackMethod = "insteadLater")
