@@ -2,6 +2,7 @@ package io.github.ratelimit.denial;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.IntFunction;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -114,38 +115,47 @@ class DenialCacheTests extends DenialCacheFixture {
 		assertThat(this.limiter.tryAcquire(RateLimitRequest.of(first.inShadow(), second)).allowed()).isTrue();
 	}
 
+	/** Returns how often the store is asked in a thousand requests that are denied. */
+	private int asked(IntFunction<RateLimitRequest> requests) {
+		int before = this.store.calls;
+		for (int i = 0; i < 1000; i++) {
+			assertThat(this.limiter.tryAcquire(SHARED, Identifier.GLOBAL).allowed()).isTrue();
+			assertThat(this.limiter.tryAcquire(requests.apply(i)).allowed()).isFalse();
+		}
+		return this.store.calls - before - 1000;
+	}
+
 	@Test
 	void changingIdentifiersReachTheStoreSixteenTimesASecond() {
 		exhaust();
 		this.limiter.tryAcquire(REQUEST);
-		int calls = this.store.calls;
 		Policy other = Policy.of("other", new SlidingLog(), Limit.parse("5/m"));
-		for (int i = 0; i < 1000; i++) {
-			Decision decision = this.limiter
-				.tryAcquire(RateLimitRequest.of(Charge.of(other, Identifier.user("user" + i)),
-						Charge.of(POLICY, Identifier.user("user" + i), ALICE)));
-			assertThat(decision.allowed()).isFalse();
-			assertThat(decision.violated()).extracting(LimitStatus::identifier).containsExactly(ALICE);
-		}
-		assertThat(this.store.calls).isEqualTo(calls + 16);
+		IntFunction<RateLimitRequest> requests = (i) -> RateLimitRequest.of(
+				Charge.of(other, Identifier.user("user" + i)), Charge.of(POLICY, Identifier.user("user" + i), ALICE));
+		assertThat(asked(requests)).isEqualTo(16);
+		assertThat(this.limiter.tryAcquire(requests.apply(1000)).violated()).extracting(LimitStatus::identifier)
+			.containsExactly(ALICE);
 		this.clock.advance(Duration.ofSeconds(1));
-		RateLimitRequest later = RateLimitRequest.of(POLICY, ADDRESS, ALICE);
-		assertThat(this.limiter.tryAcquire(later).source()).isEqualTo(Source.STORE);
+		assertThat(asked(requests)).isEqualTo(16);
 	}
 
 	@Test
 	void blockedClientsReachTheStoreSixteenTimesASecond() {
 		RateLimitRequest request = RateLimitRequest.of(Charge.of(POLICY, ALICE), Charge.of(SHARED, Identifier.GLOBAL));
 		this.blocks.block(ALICE, "api", Duration.ofMinutes(1), "");
-		assertThat(this.limiter.tryAcquire(request).allowed()).isFalse();
-		int before = this.store.calls;
-		for (int i = 0; i < 1000; i++) {
-			assertThat(this.limiter.tryAcquire(SHARED, Identifier.GLOBAL).allowed()).isTrue();
-			assertThat(this.limiter.tryAcquire(request).blockedFor()).isEqualTo(Duration.ofMinutes(1));
-		}
-		assertThat(this.store.calls - before - 1000).isEqualTo(16);
+		assertThat(asked((i) -> request)).isEqualTo(1 + 16);
+		assertThat(this.limiter.tryAcquire(request).blockedFor()).isEqualTo(Duration.ofMinutes(1));
 		this.clock.advance(Duration.ofSeconds(1));
 		assertThat(this.limiter.tryAcquire(request).source()).isEqualTo(Source.STORE);
+	}
+
+	@Test
+	void changingCostsReachStoreSixteenTimesASecondInAll() {
+		exhaust();
+		assertThat(asked((i) -> RateLimitRequest.of(Charge.of(POLICY, ALICE).withCost(1 + i % 50),
+				Charge.of(SHARED, Identifier.GLOBAL))))
+			.as("each cost once, and all together")
+			.isEqualTo(50 + 16);
 	}
 
 	@ParameterizedTest
@@ -162,20 +172,6 @@ class DenialCacheTests extends DenialCacheFixture {
 			assertThat(decision.source()).isEqualTo((i < 50) ? Source.STORE : Source.DENIAL_CACHE);
 		}
 		assertThat(this.store.calls - before).isEqualTo(50);
-	}
-
-	@Test
-	void changingCostsReachStoreSixteenTimesASecondInAll() {
-		exhaust();
-		int before = this.store.calls;
-		for (int i = 0; i < 1000; i++) {
-			assertThat(this.limiter.tryAcquire(SHARED, Identifier.GLOBAL).allowed()).isTrue();
-			assertThat(this.limiter
-				.tryAcquire(RateLimitRequest.of(Charge.of(POLICY, ALICE).withCost(1 + i % 50),
-						Charge.of(SHARED, Identifier.GLOBAL)))
-				.allowed()).isFalse();
-		}
-		assertThat(this.store.calls - before - 1000).as("each cost once, and all together").isEqualTo(50 + 16);
 	}
 
 	@ParameterizedTest
