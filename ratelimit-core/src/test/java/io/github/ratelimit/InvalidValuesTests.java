@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.algorithm.ConcurrentCalls;
@@ -72,6 +73,19 @@ class InvalidValuesTests {
 						() -> RateLimitRequest.of(charge).withCall(RateLimitRequest.MAX_CALL + 1)));
 	}
 
+	static Stream<Arguments> limits() {
+		Stream<Arguments> quotas = LongStream.of(-1, Limit.MAX_QUOTA + 1)
+			.mapToObj((quota) -> invalid("quota (" + quota + "): must be between 0 and 9007199254740991.",
+					() -> new Limit(quota, Duration.ofSeconds(1))));
+		Stream<Arguments> windows = Stream
+			.of(Duration.ZERO, Duration.ofSeconds(-1), Duration.ofNanos(999_999), Duration.ofNanos(1_000_001),
+					Duration.ofSeconds(1).plusNanos(500_000), Limit.MAX_WINDOW.plusMillis(1),
+					Duration.ofSeconds(Long.MAX_VALUE))
+			.map((window) -> invalid("window (" + window + "): must be whole milliseconds, from 1ms to 3650d.",
+					() -> new Limit(1, window)));
+		return Stream.concat(quotas, windows);
+	}
+
 	static Stream<Arguments> policies() {
 		String[] many = IntStream.rangeClosed(1, 21).mapToObj((i) -> "9/" + i + "s").toArray(String[]::new);
 		Stream<Arguments> names = Stream
@@ -133,7 +147,7 @@ class InvalidValuesTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource({ "requests", "policies", "options" })
+	@MethodSource({ "requests", "limits", "policies", "options" })
 	void invalidValueIsRefused(String message, ThrowingCallable value) {
 		assertThatIllegalArgumentException().isThrownBy(value).withMessage("Invalid " + message);
 	}

@@ -1,7 +1,6 @@
 package io.github.ratelimit;
 
 import java.time.Duration;
-import java.util.List;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -64,25 +63,6 @@ class LimitTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> Limit.parse("9007199254740992/s"))
 			.withMessage("Invalid limit (9007199254740992/s): Invalid quota (9007199254740992): "
 					+ "must be between 0 and 9007199254740991.");
-	}
-
-	@Test
-	void quotaOutOfRangeIsRefused() {
-		assertThatIllegalArgumentException().isThrownBy(() -> new Limit(-1, Duration.ofSeconds(1)))
-			.withMessage("Invalid quota (-1): must be between 0 and 9007199254740991.");
-		assertThatIllegalArgumentException().isThrownBy(() -> new Limit(Limit.MAX_QUOTA + 1, Duration.ofSeconds(1)))
-			.withMessage("Invalid quota (9007199254740992): must be between 0 and 9007199254740991.");
-		assertThat(new Limit(Limit.MAX_QUOTA, Duration.ofSeconds(1)).quota()).isEqualTo(9007199254740991L);
-	}
-
-	@Test
-	void windowOutOfRangeIsRefused() {
-		for (Duration window : List.of(Duration.ZERO, Duration.ofSeconds(-1), Duration.ofNanos(999_999),
-				Duration.ofNanos(1_000_001), Duration.ofSeconds(1).plusNanos(500_000), Limit.MAX_WINDOW.plusMillis(1),
-				Duration.ofSeconds(Long.MAX_VALUE))) {
-			assertThatIllegalArgumentException().isThrownBy(() -> new Limit(1, window))
-				.withMessage("Invalid window (" + window + "): must be whole milliseconds, from 1ms to 3650d.");
-		}
 	}
 
 	@ParameterizedTest

@@ -17,9 +17,15 @@ class RateLimitRequestTests {
 	private final Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("10/s"));
 
 	@Test
-	void requestOnOnePolicyCostsOne() {
-		assertThat(RateLimitRequest.of(this.policy, ALICE, ADDRESS))
-			.isEqualTo(new RateLimitRequest(List.of(new Charge(this.policy, List.of(ALICE, ADDRESS), 1))));
+	void costIsOneUnlessGiven() {
+		Charge charge = Charge.of(this.policy, ALICE, ADDRESS);
+		assertThat(charge).isEqualTo(new Charge(this.policy, List.of(ALICE, ADDRESS), 1));
+		assertThat(RateLimitRequest.of(this.policy, ALICE, ADDRESS)).isEqualTo(RateLimitRequest.of(charge));
+		assertThat(charge.withCost(7)).isEqualTo(new Charge(this.policy, List.of(ALICE, ADDRESS), 7));
+		assertThat(charge.shadow()).isFalse();
+		assertThat(charge.inShadow().withCost(7)).isEqualTo(new Charge(this.policy, List.of(ALICE, ADDRESS), 7, true));
+		assertThat(charge.withCost(0).cost()).isZero();
+		assertThat(charge.withCost(Long.MAX_VALUE).cost()).isEqualTo(Long.MAX_VALUE);
 	}
 
 	@Test

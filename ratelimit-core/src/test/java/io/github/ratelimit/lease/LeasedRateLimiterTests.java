@@ -34,6 +34,9 @@ class LeasedRateLimiterTests {
 
 	private static final Policy POLICY = Policy.of("api", new FixedWindow(), Limit.parse("6000/m")).withLease(SECOND);
 
+	private static final Policy PENALIZED = POLICY
+		.withPenalty(new Penalty(1, Duration.ofMinutes(1), Duration.ofMinutes(15), Duration.ofMinutes(15)));
+
 	private final Cluster cluster = new Cluster();
 
 	private final Cluster.Process process = this.cluster.start(new Random(1), 0);
@@ -118,9 +121,7 @@ class LeasedRateLimiterTests {
 
 	@Test
 	void partThatIsDeniedIsNoDenialForThePenalty() {
-		Policy penalized = POLICY
-			.withPenalty(new Penalty(1, Duration.ofMinutes(1), Duration.ofMinutes(1), Duration.ofMinutes(1)));
-		send(penalized, 200);
+		send(PENALIZED, 200);
 		this.cluster.store.charge(RateLimitRequest.of(Charge.of(POLICY, ALICE).withCost(6000)));
 		pass(Duration.ofSeconds(20));
 		assertThat(this.cluster.store.blocks()).isEmpty();
@@ -128,12 +129,10 @@ class LeasedRateLimiterTests {
 
 	@Test
 	void penaltyEndsTheLease() {
-		Policy penalized = POLICY
-			.withPenalty(new Penalty(1, Duration.ofMinutes(1), Duration.ofMinutes(15), Duration.ofMinutes(15)));
-		send(penalized, 400);
-		Charge large = Charge.of(penalized, ALICE).withCost(5900);
+		send(PENALIZED, 400);
+		Charge large = Charge.of(PENALIZED, ALICE).withCost(5900);
 		assertThat(this.limiter.tryAcquire(RateLimitRequest.of(large)).blockedFor()).isEqualTo(Duration.ofMinutes(15));
-		assertThat(this.limiter.tryAcquire(penalized, ALICE).allowed()).isFalse();
+		assertThat(this.limiter.tryAcquire(PENALIZED, ALICE).allowed()).isFalse();
 	}
 
 	@Test
@@ -261,17 +260,15 @@ class LeasedRateLimiterTests {
 		assertThat(remaining()).isEqualTo(5600);
 	}
 
+	/** One of this process at once, and one of another within two leases. */
 	@Test
-	void blockOfThisProcessEndsTheLeaseAtOnce() {
+	void blockEndsTheLease() {
 		send(POLICY, 400);
 		this.limiter.watchBlocks(this.cluster.store).block(ALICE, null, Duration.ofHours(1), "");
 		assertThat(this.limiter.tryAcquire(POLICY, ALICE).blockedFor()).isEqualTo(Duration.ofHours(1));
 		pass(Duration.ZERO);
 		assertThat(remaining()).isEqualTo(5600);
-	}
-
-	@Test
-	void blockOfAnotherProcessIsNoticedWithinTwoLeases() {
+		this.limiter.watchBlocks(this.cluster.store).unblock(ALICE, null);
 		send(POLICY, 400);
 		this.cluster.store.block(ALICE, null, Duration.ofHours(1), "");
 		int allowed = 0;
@@ -280,6 +277,19 @@ class LeasedRateLimiterTests {
 			pass(Duration.ofMillis(10));
 		}
 		assertThat(allowed).isBetween(1, 200);
+	}
+
+	@Test
+	void peekUsesNothingAndAChangedQuotaIsEnforcedAtOnce() {
+		send(POLICY, 400);
+		for (int i = 0; i < 2; i++) {
+			Decision decision = this.limiter.peek(RateLimitRequest.of(POLICY, ALICE));
+			assertThat(decision.source()).isEqualTo(Source.LEASE);
+			assertThat(decision.statuses().get(0).remaining()).isEqualTo(5600);
+		}
+		Decision decision = this.limiter.tryAcquire(POLICY.withLimits(List.of(Limit.parse("100/m"))), ALICE);
+		assertThat(decision.allowed()).isFalse();
+		assertThat(decision.source()).isEqualTo(Source.STORE);
 	}
 
 	/** The new count knows nothing of the part, so nothing must be given back to it. */
@@ -291,24 +301,6 @@ class LeasedRateLimiterTests {
 		this.limiter.close();
 		pass(Duration.ofSeconds(5));
 		assertThat(remaining()).isEqualTo(5999);
-	}
-
-	@Test
-	void changedQuotaIsEnforcedAtOnce() {
-		send(POLICY, 400);
-		Decision decision = this.limiter.tryAcquire(POLICY.withLimits(List.of(Limit.parse("100/m"))), ALICE);
-		assertThat(decision.allowed()).isFalse();
-		assertThat(decision.source()).isEqualTo(Source.STORE);
-	}
-
-	@Test
-	void peekUsesNothing() {
-		send(POLICY, 400);
-		for (int i = 0; i < 2; i++) {
-			Decision decision = this.limiter.peek(RateLimitRequest.of(POLICY, ALICE));
-			assertThat(decision.source()).isEqualTo(Source.LEASE);
-			assertThat(decision.statuses().get(0).remaining()).isEqualTo(5600);
-		}
 	}
 
 	/** With a cost of 1, a single process never notices that there are leases. */
