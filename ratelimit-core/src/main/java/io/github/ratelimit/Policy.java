@@ -151,7 +151,6 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 		return new Policy(this.name, this.algorithm, this.limits, this.countDenied, lease, this.penalty);
 	}
 
-	/** Returns the largest cost that any limit can ever allow. */
 	long largestCost() {
 		return this.limits.stream().mapToLong(this.algorithm::largestCost).max().orElseThrow();
 	}

@@ -14,7 +14,6 @@ public final class Algorithms {
 	private static final List<Algorithm> ALL = List.of(new FixedWindow(), new FirstRequestWindow(), new SlidingLog(),
 			new SlidingWindow(), new SlidingWindowCounter(), new LeakyBucket(), new TokenBucket());
 
-	/** Other common names. */
 	private static final Map<String, String> ALIASES = Map.of("sliding-tail", "sliding-window-counter", "gcra",
 			"leaky-bucket");
 

@@ -65,7 +65,6 @@ final class Log {
 		return this.text.substring(textEnd(k - 1), textEnd(k));
 	}
 
-	/** Returns the cost of all entries after an entry. */
 	long usedAfter(int k) {
 		return total(last()) - total(k);
 	}

@@ -28,7 +28,6 @@ final class SlidingWindowCounterMeter extends MeterBase implements Meter {
 
 	private final boolean roundsDown;
 
-	/** The state. */
 	private final long[] windows;
 
 	private final long[] tails;

@@ -41,7 +41,6 @@ final class DenialMemory {
 
 	private final Cache<Key, Verdict> verdicts;
 
-	/** Blocks by the charges of a request. */
 	private final Cache<List<Charge>, Block> blocks;
 
 	/** How often the store was asked in a second about a blocked request or a count. */
@@ -113,7 +112,6 @@ final class DenialMemory {
 				&& known.stamp() == stamp(charge.policy(), identifier)) ? known : null;
 	}
 
-	/** Forgets the denials of counts that may have changed. */
 	void forget(List<Charge> charges) {
 		for (int c = 0; c < charges.size(); c++) {
 			Charge charge = charges.get(c);

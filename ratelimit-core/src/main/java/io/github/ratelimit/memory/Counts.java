@@ -43,7 +43,6 @@ final class Counts {
 		return this.counts.size();
 	}
 
-	/** Returns the state of a count; {@code null} if there is none. */
 	@Nullable MeterState get(Key key) {
 		Count count = this.counts.get(key);
 		return (count != null) ? count.state : null;
@@ -108,7 +107,6 @@ final class Counts {
 
 		private long expiresAt;
 
-		/** Whether it has been removed. */
 		private boolean gone;
 
 		private Count(Key key) {

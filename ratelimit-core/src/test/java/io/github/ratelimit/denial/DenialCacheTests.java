@@ -130,8 +130,8 @@ class DenialCacheTests extends DenialCacheFixture {
 		exhaust();
 		this.limiter.tryAcquire(REQUEST);
 		Policy other = Policy.of("other", new SlidingLog(), Limit.parse("5/m"));
-		IntFunction<RateLimitRequest> requests = (i) -> RateLimitRequest.of(
-				Charge.of(other, Identifier.user("user" + i)), Charge.of(POLICY, Identifier.user("user" + i), ALICE));
+		IntFunction<RateLimitRequest> requests = (i) -> RateLimitRequest
+			.of(Charge.of(other, Identifier.user("user" + i)), Charge.of(POLICY, Identifier.user("user" + i), ALICE));
 		assertThat(asked(requests)).isEqualTo(16);
 		assertThat(this.limiter.tryAcquire(requests.apply(1000)).violated()).extracting(LimitStatus::identifier)
 			.containsExactly(ALICE);
