@@ -6,6 +6,7 @@ import java.time.ZoneOffset;
 import java.util.List;
 
 import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Block;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -34,6 +35,8 @@ class MemorySweepTests {
 	private final ManualClock clock = new ManualClock("2026-03-01T12:00:00Z");
 
 	private final MemoryRateLimiter limiter = new MemoryRateLimiter(this.clock);
+
+	private final MemoryBlocks blocks = new MemoryBlocks();
 
 	@ParameterizedTest
 	@MethodSource("io.github.ratelimit.test.RateLimiterContract#algorithms")
@@ -175,6 +178,35 @@ class MemorySweepTests {
 	void boundBelowOneIsRefused() {
 		assertThatIllegalArgumentException().isThrownBy(() -> new MemoryRateLimiter(this.clock, 0))
 			.withMessage("Invalid number of counts (0): must be at least 1.");
+	}
+
+	private static Block block(Identifier identifier, long endMicros) {
+		return new Block(identifier, "api", MemoryBlocks.instant(endMicros), "");
+	}
+
+	@Test
+	void endedBlocksAreRemovedAsOthersAreAdded() {
+		for (int i = 0; i < 100_000; i++) {
+			this.blocks.add(block(Identifier.user("user" + i), 1000L * i + 1000), 1000L * i);
+			assertThat(this.blocks.size()).isLessThanOrEqualTo(130);
+		}
+		assertThat(this.blocks.list(99_999_000L)).hasSize(1);
+	}
+
+	@Test
+	void presentBlocksStay() {
+		for (int i = 0; i < 1000; i++) {
+			this.blocks.add(block(Identifier.user("user" + i), 86_400_000_000L), 1000L * i);
+		}
+		assertThat(this.blocks.list(0)).hasSize(1000);
+	}
+
+	@Test
+	void endedBlockCannotBeRemoved() {
+		Identifier alice = Identifier.user("alice");
+		this.blocks.add(block(alice, 1000), 0);
+		assertThat(this.blocks.remove(alice, "api", 1000)).isFalse();
+		assertThat(this.blocks.size()).isZero();
 	}
 
 }
