@@ -32,9 +32,6 @@ import redis.clients.jedis.UnifiedJedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * A master of a cluster fails, and its replica takes over.
- */
 @SuppressWarnings("try")
 class ClusterFailoverIT extends StoreTest {
 

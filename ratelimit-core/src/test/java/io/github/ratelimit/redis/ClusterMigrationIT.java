@@ -43,9 +43,6 @@ import redis.clients.jedis.util.JedisClusterCRC16;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/**
- * Slots that move to other nodes, while and after they do.
- */
 class ClusterMigrationIT extends RedisFixture {
 
 	private static final int SLOT = ClusterKeys.slot(ALICE);

@@ -15,9 +15,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Plain commands in a cluster.
- */
 class ClusterPipelineIT extends PipelineContracts {
 
 	private static final Servers SERVERS = DirectServers.of(TestCluster.shared());

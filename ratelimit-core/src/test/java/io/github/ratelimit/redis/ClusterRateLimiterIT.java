@@ -8,9 +8,6 @@ import io.github.ratelimit.test.StoreContracts;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 
-/**
- * All that is true of every store, in a cluster.
- */
 class ClusterRateLimiterIT extends StoreContracts {
 
 	private static final RedisConnections REDIS = TestCluster.shared().connections().build();

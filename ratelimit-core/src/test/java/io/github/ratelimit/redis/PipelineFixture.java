@@ -10,9 +10,6 @@ import io.github.ratelimit.redis.pipeline.PlainCommands;
 import io.github.ratelimit.redis.script.RedisKeys;
 import io.github.ratelimit.test.PipelineContract;
 
-/**
- * A limiter by plain commands, with Redis keys of its own.
- */
 abstract class PipelineFixture extends RedisFixture {
 
 	/** On a busy machine an answer may take long. */

@@ -36,9 +36,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-/**
- * Plain commands on one server.
- */
 class PipelineRateLimiterIT extends PipelineContracts {
 
 	private static final Identifier ALICE = Identifier.user("alice");

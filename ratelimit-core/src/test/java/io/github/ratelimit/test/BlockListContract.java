@@ -18,9 +18,6 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-/**
- * What is true of manual blocks in every store that has them.
- */
 public abstract class BlockListContract extends RateLimiterContract {
 
 	private static final Policy API = policy(new SlidingLog(), "3/m");

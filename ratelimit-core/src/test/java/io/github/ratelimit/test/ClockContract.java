@@ -10,9 +10,6 @@ import io.github.ratelimit.RateLimitRequest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Clocks that jump.
- */
 public abstract class ClockContract extends RateLimiterContract {
 
 	@EachAlgorithm

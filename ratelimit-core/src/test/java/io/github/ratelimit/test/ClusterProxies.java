@@ -9,9 +9,6 @@ import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 
-/**
- * A proxy before each node of a cluster.
- */
 public final class ClusterProxies implements AutoCloseable {
 
 	private final TestCluster cluster;

@@ -19,9 +19,6 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Calls that run at the same time.
- */
 public abstract class ConcurrentCallsContract extends RateLimiterContract {
 
 	private static final Duration LEASE = Duration.ofMinutes(1);

@@ -25,9 +25,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.tuple;
 
-/**
- * What can be read back of every store that remembers requests.
- */
 public abstract class RequestHistoryContract extends RateLimiterContract {
 
 	private static final Policy LOG = policy(new SlidingLog(true), "5/m", "9/h");

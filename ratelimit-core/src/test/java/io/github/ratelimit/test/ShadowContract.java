@@ -16,9 +16,6 @@ import io.github.ratelimit.RateLimiter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Charges in shadow mode beside others.
- */
 public abstract class ShadowContract extends RateLimiterContract {
 
 	@EachAlgorithm
