@@ -14,9 +14,6 @@ import java.util.stream.Stream;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Decision.Source;
-import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Limit;
-import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.FixedWindow;
@@ -27,6 +24,7 @@ import io.github.ratelimit.outage.OutageRateLimiter;
 import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.StoppedServer;
+import io.github.ratelimit.test.StoreTest;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AutoClose;
@@ -47,7 +45,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Redis is gone.
  */
 @SuppressWarnings("try")
-class BriefSilenceIT {
+class BriefSilenceIT extends StoreTest {
 
 	private static final Duration BUDGET = Duration.ofMillis(100);
 
@@ -59,8 +57,7 @@ class BriefSilenceIT {
 	@AutoClose
 	private static final OwnRedis REDIS = new OwnRedis();
 
-	private final RateLimitRequest request = RateLimitRequest
-		.of(Policy.of("api", new FixedWindow(), new Limit(1, Limit.MAX_WINDOW)), Identifier.user("alice"));
+	private final RateLimitRequest request = request(policy(new FixedWindow(), "1/3650d"), 1);
 
 	private static OutageRateLimiter limiter(RateLimiter store) {
 		return new OutageRateLimiter(store, (policy) -> OnStoreFailure.ALLOW,

@@ -16,7 +16,6 @@ import io.github.ratelimit.Block;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Penalty;
 import io.github.ratelimit.Policy;
@@ -103,18 +102,14 @@ class ClusterMigrationIT extends RedisFixture {
 		});
 	}
 
-	private static Policy policy(String name, Algorithm algorithm, long quota) {
-		return new Policy(name, algorithm, List.of(new Limit(quota, Limit.MAX_WINDOW)));
-	}
-
 	private static void assertRemaining(Decision decision, Long... remaining) {
 		assertThat(decision.statuses()).extracting(LimitStatus::remaining).containsExactly(remaining);
 	}
 
 	@EachAlgorithm
 	void countsGoOnWhileTheSlotMoves(Algorithm algorithm) {
-		Policy first = policy("first", algorithm, 6);
-		Policy second = policy("second", algorithm, 100);
+		Policy first = policy("first", algorithm, "6/3650d");
+		Policy second = policy("second", algorithm, "100/3650d");
 		RateLimitRequest request = RateLimitRequest.of(Charge.of(first, ALICE), Charge.of(second, ALICE));
 		RateLimitRequest ofNeighbour = RateLimitRequest.of(Charge.of(first, NEIGHBOUR), Charge.of(second, NEIGHBOUR));
 		RedisRateLimiter limiter = limiter();
@@ -149,8 +144,8 @@ class ClusterMigrationIT extends RedisFixture {
 	@EachAlgorithm
 	void deniedReservationIsGivenBackWhileTheSlotMoves(Algorithm algorithm) {
 		for (boolean shadow : List.of(false, true)) {
-			Policy first = policy("first" + shadow, algorithm, 6);
-			Policy second = policy("second" + shadow, algorithm, 100).withCountDenied(!shadow);
+			Policy first = policy("first" + shadow, algorithm, "6/3650d");
+			Policy second = policy("second" + shadow, algorithm, "100/3650d").withCountDenied(!shadow);
 			RedisRateLimiter limiter = limiter();
 			Identifier elsewhere = ClusterKeys.of(CLUSTER, CLUSTER.otherMasters(SLOT).get(0)).findFirst().orElseThrow();
 			limiter.tryAcquire(RateLimitRequest.of(Charge.of(first, ALICE), Charge.of(second, ALICE)));
@@ -180,8 +175,8 @@ class ClusterMigrationIT extends RedisFixture {
 	@EachAlgorithm
 	void failedReservationIsGivenBackOnceWhileTheSlotMoves(Algorithm algorithm) {
 		for (boolean held : List.of(false, true)) {
-			Policy first = policy("first" + held, algorithm, 6);
-			Policy second = policy("second" + held, algorithm, 100);
+			Policy first = policy("first" + held, algorithm, "6/3650d");
+			Policy second = policy("second" + held, algorithm, "100/3650d");
 			RedisRateLimiter limiter = limiter();
 			Identifier elsewhere = ClusterKeys.of(CLUSTER, CLUSTER.otherMasters(SLOT).get(0)).findFirst().orElseThrow();
 			limiter.tryAcquire(RateLimitRequest.of(Charge.of(first, ALICE), Charge.of(second, ALICE)));
@@ -220,7 +215,7 @@ class ClusterMigrationIT extends RedisFixture {
 	/** Denials are not counted as long as some Redis keys have moved and others not. */
 	@Test
 	void penalizedAreDeniedWhileTheSlotMoves() {
-		Policy policy = policy("api", new FixedWindow(), 1).withPenalty(new Penalty(3, HOUR, HOUR, HOUR));
+		Policy policy = policy(new FixedWindow(), "1/3650d").withPenalty(new Penalty(3, HOUR, HOUR, HOUR));
 		RedisRateLimiter limiter = limiter();
 		limiter.tryAcquire(policy, ALICE);
 		limiter.tryAcquire(policy, ALICE);
@@ -239,7 +234,7 @@ class ClusterMigrationIT extends RedisFixture {
 
 	@Test
 	void blocksHoldWhileTheSlotMoves() {
-		Policy policy = policy("api", new SlidingLog(true), 100);
+		Policy policy = policy(new SlidingLog(true), "100/3650d");
 		RedisRateLimiter limiter = limiter();
 		limiter.tryAcquire(policy, ALICE);
 		limiter.block(ALICE, null, HOUR, "scraping");
@@ -302,7 +297,7 @@ class ClusterMigrationIT extends RedisFixture {
 	@Test
 	void exactlyTheQuotasAreAllowedWhileSlotsMove() {
 		int quota = 2000;
-		Policy policy = policy("api", new SlidingLog(), quota);
+		Policy policy = policy(new SlidingLog(), quota + "/3650d");
 		List<RedisRateLimiter> limiters = List.of(limiter(), limiter());
 		AtomicInteger moves = new AtomicInteger();
 		Map<Identifier, LongAdder> allowed = Map.of(ALICE, new LongAdder(), NEIGHBOUR, new LongAdder());

@@ -9,7 +9,6 @@ import java.util.function.BiConsumer;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
@@ -35,8 +34,7 @@ class ConcurrencyIT extends RedisFixture {
 	@EachAlgorithm
 	void exactlyTheQuotasOfManyIdentifiersAreAllowed(Algorithm algorithm) throws Exception {
 		for (boolean countDenied : List.of(false, true)) {
-			Policy policy = new Policy("api" + countDenied, algorithm, List.of(new Limit(30, Limit.MAX_WINDOW)),
-					countDenied);
+			Policy policy = policy("api" + countDenied, algorithm, "30/3650d").withCountDenied(countDenied);
 			Map<Identifier, LongAdder> allowed = new ConcurrentHashMap<>();
 			fromAllThreads((limiter, attempt) -> {
 				Identifier identifier = Identifier.user("user" + attempt % 50);
@@ -60,8 +58,8 @@ class ConcurrencyIT extends RedisFixture {
 	 * @return how many requests were allowed
 	 */
 	static long useSharedQuota(Algorithm algorithm, List<? extends RateLimiter> limiters) throws Exception {
-		Policy each = new Policy("each", algorithm, List.of(new Limit(40, Limit.MAX_WINDOW)));
-		Policy total = new Policy("total", algorithm, List.of(new Limit(301, Limit.MAX_WINDOW)));
+		Policy each = policy("each", algorithm, "40/3650d");
+		Policy total = policy("total", algorithm, "301/3650d");
 		Map<Identifier, LongAdder> allowed = new ConcurrentHashMap<>();
 		Threads.run(THREADS, 50, (thread, attempt) -> {
 			Identifier user = Identifier.user("user" + attempt % 10);
@@ -81,7 +79,7 @@ class ConcurrencyIT extends RedisFixture {
 
 	@EachAlgorithm
 	void refundedQuotaIsAllowedAgainAndNoMore(Algorithm algorithm) throws Exception {
-		Policy policy = new Policy("api", algorithm, List.of(new Limit(100, Limit.MAX_WINDOW)));
+		Policy policy = policy(algorithm, "100/3650d");
 		LongAdder used = new LongAdder();
 		fromAllThreads((limiter, attempt) -> {
 			if (limiter.tryAcquire(policy, ALICE).allowed()) {

@@ -11,7 +11,6 @@ import io.github.ratelimit.Block;
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Limit;
 import io.github.ratelimit.Penalty;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
@@ -83,7 +82,7 @@ class HashedIdentifiersIT extends RedisFixture {
 
 	@Test
 	void otherSecretIsAnotherCount() {
-		Policy policy = Policy.of("api", new FixedWindow(), new Limit(9, Limit.MAX_WINDOW));
+		Policy policy = policy(new FixedWindow(), "9/3650d");
 		this.hashing.tryAcquire(policy, ADDRESS, 5);
 		this.hashing.block(ADDRESS, "other", Duration.ofHours(1), "");
 		assertThat(remaining(RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix, SECRET), policy, ADDRESS))

@@ -9,7 +9,6 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
@@ -23,6 +22,7 @@ import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.outage.OutageRateLimiter;
 import io.github.ratelimit.test.ClusterProxies;
 import io.github.ratelimit.test.FaultyProxy;
+import io.github.ratelimit.test.StoreTest;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Named;
@@ -38,14 +38,13 @@ import static org.assertj.core.api.Assertions.assertThat;
  * one keeps its carrier.
  */
 @Timeout(60)
-class ParkedCallersIT {
+class ParkedCallersIT extends StoreTest {
 
 	private static final Duration LONG = Duration.ofSeconds(60);
 
-	private static final Policy POLICY = Policy.of("api", new FixedWindow(), Limit.parse("100/d"))
-		.withLease(Duration.ofMinutes(1));
+	private static final Policy POLICY = policy(new FixedWindow(), "100/d").withLease(Duration.ofMinutes(1));
 
-	private static final RateLimitRequest REQUEST = RateLimitRequest.of(POLICY, Identifier.user("alice"));
+	private static final RateLimitRequest REQUEST = request(POLICY, 1);
 
 	static Stream<Named<Function<RedisConnections, RateLimiter>>> limiters() {
 		return Stream.of(Named.of("scripts", ParkedCallersIT::scripts),

@@ -6,7 +6,6 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 
 import io.github.ratelimit.Algorithm;
-import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.SlidingWindow;
@@ -38,7 +37,7 @@ class PipelineConcurrencyIT extends PipelineFixture {
 
 	@EachAlgorithm
 	void exactlyTheQuotaIsAllowedWhenNothingIsHeld(Algorithm algorithm) throws Exception {
-		Policy policy = new Policy("api", algorithm, List.of(new Limit(1000, Limit.MAX_WINDOW)));
+		Policy policy = policy(algorithm, "1000/3650d");
 		LongAdder allowed = new LongAdder();
 		fromAllThreads((limiter) -> allowed.add(limiter.tryAcquire(policy, ALICE).allowed() ? 1 : 0), 100);
 		// Each that was denied found all quota used, because all cost the same.

@@ -7,6 +7,7 @@ import io.github.ratelimit.test.CountContract;
 import io.github.ratelimit.test.DecisionContract;
 import io.github.ratelimit.test.PipelineContract;
 import io.github.ratelimit.test.ShadowContract;
+import io.github.ratelimit.test.StoreTest;
 import io.github.ratelimit.test.StoreUnderTest;
 import org.junit.jupiter.api.Nested;
 
@@ -14,7 +15,7 @@ import org.junit.jupiter.api.Nested;
  * The contracts for the algorithms that plain commands can express, and the one of their
  * own instead of that of clocks. The algorithms hide those of each contract.
  */
-abstract class PipelineContracts implements StoreUnderTest {
+abstract class PipelineContracts extends StoreTest implements StoreUnderTest {
 
 	@Override
 	public Stream<Algorithm> supportedAlgorithms() {

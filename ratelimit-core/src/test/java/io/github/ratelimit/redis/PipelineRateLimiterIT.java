@@ -12,7 +12,6 @@ import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Penalty;
 import io.github.ratelimit.PenaltyListener;
@@ -23,7 +22,6 @@ import io.github.ratelimit.algorithm.FirstRequestWindow;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.redis.connection.DirectServers;
-import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.PipelineContract;
 import io.github.ratelimit.test.RateLimiterContract;
 import io.github.ratelimit.test.TestRedis;
@@ -37,10 +35,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 class PipelineRateLimiterIT extends PipelineContracts {
-
-	private static final Identifier ALICE = Identifier.user("alice");
-
-	private final ManualClock clock = new ManualClock("2026-03-01T12:00:20Z");
 
 	private final PipelineRateLimiter plain = PipelineFixture.create(TestRedis.newKeyPrefix());
 
@@ -59,8 +53,8 @@ class PipelineRateLimiterIT extends PipelineContracts {
 	@ParameterizedTest
 	@MethodSource("unsupportedAlgorithms")
 	void otherAlgorithmIsRefused(Algorithm algorithm) {
-		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
-		RateLimitRequest request = RateLimitRequest.of(policy, ALICE);
+		Policy policy = policy(algorithm, "5/m");
+		RateLimitRequest request = request(policy, 1);
 		for (ThrowingCallable call : List.<ThrowingCallable>of(() -> this.plain.requireSupported(policy),
 				() -> this.limiter.tryAcquire(request), () -> this.limiter.peek(request),
 				() -> this.limiter.refund(request), () -> this.limiter.reset(policy, ALICE))) {
@@ -75,14 +69,12 @@ class PipelineRateLimiterIT extends PipelineContracts {
 	static Stream<Arguments> unsupportedPolicies() {
 		return Stream.of(
 				Arguments.of(
-						Policy.of("api", new FixedWindow(), Limit.parse("5/m"))
+						policy(new FixedWindow(), "5/m")
 							.withPenalty(new Penalty(1, Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(2))),
 						"Invalid policy (api): the store does not support penalties."),
-				Arguments.of(Policy.of("api", new FixedWindow(3, ZoneOffset.UTC), Limit.parse("5/m")),
+				Arguments.of(policy(new FixedWindow(3, ZoneOffset.UTC), "5/m"),
 						"Invalid retain (3): no past windows can be kept where scripts are not used."),
-				Arguments.of(
-						Policy.of("api", new SlidingWindow(Duration.ofMillis(10)), Limit.parse("5/s"),
-								Limit.parse("5/m")),
+				Arguments.of(policy(new SlidingWindow(Duration.ofMillis(10)), "5/s", "5/m"),
 						"Invalid precision (10ms): the window of 5/m would have 6000 sub-windows, more than the 1000 that can be read without scripting; set a longer precision."));
 	}
 
@@ -96,8 +88,7 @@ class PipelineRateLimiterIT extends PipelineContracts {
 	void requestsThatReadManyCountsAreDecidedInSeveralTransactions() {
 		DirectServers servers = DirectServers.create();
 		RateLimiter counted = PipelineFixture.create(servers, TestRedis.newKeyPrefix()).withClock(this.clock);
-		Policy policy = Policy.of("api", new SlidingWindow(Duration.ofMillis(10)), Limit.parse("5/9s"),
-				Limit.parse("8/9500ms"));
+		Policy policy = policy(new SlidingWindow(Duration.ofMillis(10)), "5/9s", "8/9500ms");
 		assertThat(counted.tryAcquire(policy, Identifier.user("u0")).allowed()).isTrue();
 		assertThat(servers.count()).isEqualTo(1);
 		for (int i = 0; i < 4; i++) {
@@ -121,7 +112,7 @@ class PipelineRateLimiterIT extends PipelineContracts {
 
 	@Test
 	void daysBeginAtMidnightOfTheZone() {
-		Policy policy = Policy.of("api", new FixedWindow(1, ZoneId.of("Europe/Paris")), Limit.parse("1/d"));
+		Policy policy = policy(new FixedWindow(1, ZoneId.of("Europe/Paris")), "1/d");
 		this.clock.set("2026-03-28T22:59:59Z");
 		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
 		assertThat(this.limiter.tryAcquire(policy, ALICE).retryAfter()).contains(Duration.ofSeconds(1));
@@ -132,7 +123,7 @@ class PipelineRateLimiterIT extends PipelineContracts {
 
 	@Test
 	void impossibleCostInShadowModeBeginsNoWindow() {
-		Policy policy = Policy.of("api", new FirstRequestWindow(), Limit.parse("3/m"));
+		Policy policy = policy(new FirstRequestWindow(), "3/m");
 		this.limiter.tryAcquire(RateLimitRequest.of(new Charge(policy, List.of(ALICE), 4, true)));
 		this.clock.advance(Duration.ofSeconds(30));
 		assertThat(this.limiter.tryAcquire(policy, ALICE, 3).allowed()).isTrue();

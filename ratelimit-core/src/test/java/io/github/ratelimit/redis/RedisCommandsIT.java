@@ -1,7 +1,6 @@
 package io.github.ratelimit.redis;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -41,7 +40,7 @@ class RedisCommandsIT extends RedisFixture {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisCommandsIT.class);
 
-	private static final Policy MANY = new Policy("api", new SlidingLog(), List.of(new Limit(1000, Limit.MAX_WINDOW)));
+	private static final Policy MANY = policy(new SlidingLog(), "1000/3650d");
 
 	private static final Policy POLICY = policy(new SlidingLog(), "10/3650d", "5/365d", "3/100d");
 
