@@ -8,11 +8,9 @@ import io.github.ratelimit.spring.decide.CarriedCaller;
 import io.github.ratelimit.spring.decide.Decider;
 import io.github.ratelimit.spring.web.answer.Answer;
 import jakarta.servlet.DispatcherType;
-import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
-import jakarta.servlet.ServletRequest;
-import jakarta.servlet.ServletResponse;
+import jakarta.servlet.http.HttpFilter;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +27,7 @@ import org.springframework.web.context.request.ServletRequestAttributes;
  * <p>
  * Safe for use by several threads.
  */
-final class RateLimitExceededFilter implements Filter {
+final class RateLimitExceededFilter extends HttpFilter {
 
 	private static final ThreadLocal<@Nullable ServletRequestAttributes> current = new NamedThreadLocal<>(
 			"Request of the rate limiter");
@@ -79,10 +77,8 @@ final class RateLimitExceededFilter implements Filter {
 	}
 
 	@Override
-	public void doFilter(ServletRequest any, ServletResponse anyResponse, FilterChain chain)
+	protected void doFilter(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
-		HttpServletRequest request = (HttpServletRequest) any;
-		HttpServletResponse response = (HttpServletResponse) anyResponse;
 		if (request.getDispatcherType() == DispatcherType.FORWARD && current.get() != null) {
 			chain.doFilter(request, response);
 			return;

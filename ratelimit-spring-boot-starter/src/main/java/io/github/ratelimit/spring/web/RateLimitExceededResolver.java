@@ -18,6 +18,7 @@ import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AnnotationAwareOrderComparator;
+import org.springframework.core.annotation.Order;
 import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.ModelAndView;
@@ -33,7 +34,8 @@ import org.springframework.web.servlet.mvc.support.DefaultHandlerExceptionResolv
  * has {@code Retry-After} and the headers of the limits, which they may replace. Those of
  * Spring MVC are not: they know the exception around the denial alone.
  */
-final class RateLimitExceededResolver implements HandlerExceptionResolver, Ordered {
+@Order(Ordered.HIGHEST_PRECEDENCE)
+final class RateLimitExceededResolver implements HandlerExceptionResolver {
 
 	private static final Logger logger = LoggerFactory.getLogger(RateLimitExceededResolver.class);
 
@@ -66,12 +68,6 @@ final class RateLimitExceededResolver implements HandlerExceptionResolver, Order
 	private static boolean isDefault(HandlerExceptionResolver resolver) {
 		return resolver.getClass() == ResponseStatusExceptionResolver.class
 				|| resolver.getClass() == DefaultHandlerExceptionResolver.class;
-	}
-
-	/** Runs before the others, which it calls with another response. */
-	@Override
-	public int getOrder() {
-		return Ordered.HIGHEST_PRECEDENCE;
 	}
 
 	@Override

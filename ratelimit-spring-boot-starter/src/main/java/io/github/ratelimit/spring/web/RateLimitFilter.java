@@ -16,11 +16,9 @@ import io.github.ratelimit.spring.web.answer.Answer;
 import io.github.ratelimit.spring.web.answer.ExposedHeaders;
 import io.github.ratelimit.spring.web.path.LimitedPaths;
 import jakarta.servlet.DispatcherType;
-import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
-import jakarta.servlet.ServletRequest;
-import jakarta.servlet.ServletResponse;
+import jakarta.servlet.http.HttpFilter;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +33,7 @@ import org.springframework.web.cors.CorsUtils;
  * There are two of these filters, before and after the login. The first decides what
  * needs no user, and defers the rest to the second.
  */
-final class RateLimitFilter implements Filter {
+final class RateLimitFilter extends HttpFilter {
 
 	private final RequestCharges charges;
 
@@ -57,10 +55,8 @@ final class RateLimitFilter implements Filter {
 	}
 
 	@Override
-	public void doFilter(ServletRequest any, ServletResponse anyResponse, FilterChain chain)
+	protected void doFilter(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
-		HttpServletRequest request = (HttpServletRequest) any;
-		HttpServletResponse response = (HttpServletResponse) anyResponse;
 		if (isAllowed(request, response)) {
 			chain.doFilter(request, ExposedHeaders.concern(request) && !RequestState.of(request).statuses().isEmpty()
 					? new ExposedHeaders(this.responses.headers(), response) : response);

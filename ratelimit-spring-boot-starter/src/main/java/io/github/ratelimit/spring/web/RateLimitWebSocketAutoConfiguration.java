@@ -2,7 +2,6 @@ package io.github.ratelimit.spring.web;
 
 import java.security.Principal;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -106,8 +105,9 @@ public final class RateLimitWebSocketAutoConfiguration {
 		@SendToUser(destinations = "/queue/errors", broadcast = false)
 		Map<String, Object> tell(Exception ex) {
 			Answer answer = Objects.requireNonNull(Answer.to(ex));
-			Map<String, Object> error = new LinkedHashMap<>(Map.of("code", answer.code(), "message", answer.message()));
-			error.putAll(answer.details());
+			Map<String, Object> error = answer.details();
+			error.put("code", answer.code());
+			error.put("message", answer.message());
 			return error;
 		}
 

@@ -91,7 +91,10 @@ public record Answer(@Nullable Reason reason, @Nullable Decision decision) {
 		};
 	}
 
-	/** Returns {@code retryAfter} and {@code violatedPolicies}, if they are known. */
+	/**
+	 * Returns {@code retryAfter} and {@code violatedPolicies}, if they are known, in a
+	 * new map.
+	 */
 	public Map<String, Object> details() {
 		Map<String, Object> details = new TreeMap<>();
 		Long seconds = retryAfter();

@@ -65,7 +65,8 @@ public final class StatusHeaders implements LimitHeaders {
 	}
 
 	public static StatusHeaders read(RateLimitProperties properties) {
-		return new StatusHeaders(readStyles(properties.headers().styles()), InstantSource.system(), readUnits(properties));
+		return new StatusHeaders(readStyles(properties.headers().styles()), InstantSource.system(),
+				readUnits(properties));
 	}
 
 	private static Set<HeaderStyle> readStyles(List<String> names) {

@@ -57,7 +57,7 @@ public final class ApplicationCors {
 
 	/**
 	 * Creates an instance.
-	 * @param beans those of the application, which are asked for with the first request
+	 * @param beans are asked for with the first request
 	 */
 	public ApplicationCors(SecurityFilters security, ListableBeanFactory beans) {
 		this.security = security;

@@ -81,11 +81,9 @@ class RequestExpressionTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "T(java.lang.Runtime).runtime + #request.method", "@bean.name + #principal",
-			"new String(#request.method)", "#request.method = 'x'", "#request.serverPort++", "--#request.serverPort",
-			"#tenant", "#root + #request", "#f(#request)", "#principal.claims[#name]",
-			"#request.getHeader(T(String).valueOf('x'))", "{#request.method, T(System)}", "&bean + #request",
-			"#request.#principal", "#request.#misspelt", "#request.#function('x')" })
+	@ValueSource(strings = { "T(java.lang.Runtime).runtime + #request.method", "#request.method = 'x'", "#tenant",
+			"--#request.serverPort", "#principal.claims[#name]", "#request.getHeader(T(String).valueOf('x'))",
+			"{#request.method, T(System)}", "&bean + #request", "#request.#principal", "#request.#function('x')" })
 	void expressionIsRejectedWhenItUsesForbiddenSyntax(String expression) {
 		assertThatIllegalArgumentException().isThrownBy(() -> RequestExpression.ofIdentifier(expression))
 			.withMessageStartingWith("Invalid expression (%s): ", expression)

@@ -17,8 +17,6 @@ import io.github.ratelimit.spring.policy.MissingIdentifier;
 import io.github.ratelimit.spring.policy.Mode;
 import io.github.ratelimit.spring.web.address.AddressResolver;
 import jakarta.servlet.http.Cookie;
-import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletRequestWrapper;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -38,8 +36,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 class RequestIdentifiersTests {
 
 	private static final Policy POLICY = new Policy("api", new SlidingLog(), List.of(Limit.parse("1/s")));
-
-	private static final Identifier ADDRESS = Identifier.ip("203.0.113.7");
 
 	private static final String RULE = "must be ip, user, header:NAME, cookie:NAME, query:NAME, path, method, global, plan, tenant, or several of them joined by '+'.";
 
@@ -99,20 +95,6 @@ class RequestIdentifiersTests {
 		this.request.setRemoteAddr("");
 		this.request.setUserPrincipal(() -> null);
 		assertThat(find("ip", "user")).containsExactly(Identifier.GLOBAL);
-	}
-
-	@Test
-	void cookieIsMissingWhenNotRead() {
-		HttpServletRequest tooMany = new HttpServletRequestWrapper(this.request) {
-
-			@Override
-			public Cookie[] getCookies() {
-				throw new IllegalArgumentException("Too many cookies");
-			}
-
-		};
-		assertThat(this.identifiers.find(use(MissingIdentifier.ADDRESS, "cookie:session"), tooMany))
-			.containsExactly(ADDRESS);
 	}
 
 	@ParameterizedTest
