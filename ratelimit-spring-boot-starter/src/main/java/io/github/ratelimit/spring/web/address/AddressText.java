@@ -43,9 +43,7 @@ public final class AddressText {
 		return address.toParams();
 	}
 
-	/**
-	 * Allows unambiguous addresses only: some parsers take 010.0.0.1 for octal.
-	 */
+	/** Allows unambiguous addresses only: some parsers take 010.0.0.1 for octal. */
 	private static IPAddressStringParameters.Builder strict(IPAddressStringParameters.Builder address) {
 		address.allowEmpty(false).allowSingleSegment(false).allowAll(false);
 		address.allowMask(false).allowPrefixOnly(false).setRangeOptions(RangeParameters.NO_RANGE);

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 
@@ -93,8 +94,7 @@ public final class ApplicationCors {
 		if (registration == null) {
 			return false;
 		}
-		String pathInfo = request.getPathInfo();
-		String path = (pathInfo != null) ? request.getServletPath() + pathInfo : request.getServletPath();
+		String path = request.getServletPath() + Objects.requireNonNullElse(request.getPathInfo(), "");
 		return registration.getUrlPatternMappings().stream().anyMatch((pattern) -> matches(pattern, path))
 				|| registration.getServletNameMappings().contains(request.getHttpServletMapping().getServletName());
 	}

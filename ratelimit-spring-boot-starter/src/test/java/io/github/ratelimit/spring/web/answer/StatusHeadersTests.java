@@ -35,14 +35,6 @@ class StatusHeadersTests {
 
 	private final RequestStatuses statuses = new RequestStatuses();
 
-	@ParameterizedTest
-	@CsvSource({ "few 2/m 0 30 0, violated 10/m 3 10 5, violated", "many 100/m 50 60 0, few 10/m 9 1 0, few",
-			"soon 10/m 5 10 0, late 10/m 5 30 0, late" })
-	void oneOfTwoLimitsIsClosestToDenying(String one, String other, String closest) {
-		List<LimitStatus> both = List.of(status(one), status(other));
-		assertThat(RequestStatuses.closest(both).policy().name()).isEqualTo(closest);
-	}
-
 	/** Of the names of GitHub, the reset is written in seconds from midnight. */
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '`',
@@ -51,6 +43,8 @@ class StatusHeadersTests {
 					api 10/m 1 9 0; api 10/m 5 3 0          | "api";q=10;w=60 | "api";r=5;t=3 | 10 5 4
 					api 9007199254740991/d 9007199254740990 86400 0 | "api";q=999999999999999;w=86400 | "api";r=999999999999999;t=86400 | 9007199254740991 9007199254740990 86401
 					many 100/m 50 60 0; few 10/m 9 10 0     | "many";q=100;w=60, "few";q=10;w=60 | "many";r=50;t=60, "few";r=9;t=10 | 10 9 11
+					few 2/m 0 30 0; violated 10/m 3 10 5    | "few";q=2;w=60, "violated";q=10;w=60 | "few";r=0;t=30, "violated";r=3;t=10 | 10 3 11
+					soon 10/m 5 10 0; late 10/m 5 30 0      | "soon";q=10;w=60, "late";q=10;w=60 | "soon";r=5;t=10, "late";r=5;t=30 | 10 5 31
 					calls 5/m 0 60 60                       | "calls";q=5;qu="concurrent-requests" | "calls";r=0 | 5 0 -
 					calls 5/m 0 60 60; api 10/m 7 30 0      | "calls";q=5;qu="concurrent-requests", "api";q=10;w=60 | "calls";r=0, "api";r=7;t=30 | 10 7 31
 					""")
