@@ -45,7 +45,9 @@ class PlaygroundEndpointsIT {
 		for (int i = 0; i < 5; i++) {
 			assertThat(demo("stranger")).isEqualTo(200);
 		}
-		HttpResponse<Void> denied = demoFromOtherOrigin("stranger");
+		HttpResponse<Void> denied = http.send(
+				request("GET", "demo/sliding-log", "", "X-Client", "stranger", "Origin", "https://example.com"),
+				BodyHandlers.discarding());
 		assertThat(denied.statusCode()).isEqualTo(429);
 		assertThat(denied.headers().firstValue("Access-Control-Allow-Origin")).hasValue("*");
 		assertThat(denied.headers().firstValue("Access-Control-Expose-Headers"))
@@ -64,7 +66,7 @@ class PlaygroundEndpointsIT {
 
 	@Test
 	void commandsAreShownAsRedisRunsThem() throws Exception {
-		HttpResponse<Stream<String>> response = http.send(request("GET", "redis/commands"), BodyHandlers.ofLines());
+		HttpResponse<Stream<String>> response = http.send(request("GET", "redis/commands", ""), BodyHandlers.ofLines());
 		try (Stream<String> lines = response.body()) {
 			Iterator<String> line = lines.iterator();
 			assertThat(line.next()).isEqualTo("event:ready");
@@ -84,7 +86,10 @@ class PlaygroundEndpointsIT {
 		assertThat(status("outage/deny")).isEqualTo(503);
 		assertThat(status("outage/allow")).isEqualTo(200);
 		assertThat(status("outage/allow")).isEqualTo(200);
-		assertThat(logIn()).isEqualTo(503);
+		assertThat(http
+			.send(request("POST", "login", "{\"username\": \"alice\", \"password\": \"wonderland\"}", "Content-Type",
+					"application/json"), BodyHandlers.discarding())
+			.statusCode()).isEqualTo(503);
 		String before = output.getAll();
 		for (int i = 0; i < 3; i++) {
 			assertThat(status("redis/keys?containing=one")).isEqualTo(503);
@@ -98,37 +103,21 @@ class PlaygroundEndpointsIT {
 	}
 
 	private static int demo(String client) throws IOException, InterruptedException {
-		return demoFromOtherOrigin(client).statusCode();
+		return status("demo/sliding-log", "X-Client", client);
 	}
 
-	private static HttpResponse<Void> demoFromOtherOrigin(String client) throws IOException, InterruptedException {
-		HttpRequest request = HttpRequest.newBuilder(URI.create(playground.url() + "demo/sliding-log"))
-			.header("X-Client", client)
-			.header("Origin", "https://example.com")
-			.build();
-		return http.send(request, BodyHandlers.discarding());
-	}
-
-	private static int status(String path) throws IOException, InterruptedException {
-		return http.send(request("GET", path), BodyHandlers.discarding()).statusCode();
-	}
-
-	private static int logIn() throws IOException, InterruptedException {
-		HttpRequest request = HttpRequest.newBuilder(URI.create(playground.url() + "login"))
-			.header("Content-Type", "application/json")
-			.POST(HttpRequest.BodyPublishers.ofString("{\"username\": \"alice\", \"password\": \"wonderland\"}"))
-			.build();
-		return http.send(request, BodyHandlers.discarding()).statusCode();
+	private static int status(String path, String... headers) throws IOException, InterruptedException {
+		return http.send(request("GET", path, "", headers), BodyHandlers.discarding()).statusCode();
 	}
 
 	private static String send(String method, String path) throws IOException, InterruptedException {
-		return http.send(request(method, path), BodyHandlers.ofString()).body();
+		return http.send(request(method, path, ""), BodyHandlers.ofString()).body();
 	}
 
-	private static HttpRequest request(String method, String path) {
-		return HttpRequest.newBuilder(URI.create(playground.url() + path))
-			.method(method, HttpRequest.BodyPublishers.noBody())
-			.build();
+	private static HttpRequest request(String method, String path, String body, String... headers) {
+		HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(playground.url() + path))
+			.method(method, HttpRequest.BodyPublishers.ofString(body));
+		return ((headers.length > 0) ? request.headers(headers) : request).build();
 	}
 
 }

@@ -14,10 +14,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -34,34 +31,12 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The playground in a real browser, against the application with a Redis of its own. Runs
  * with {@code -Pbrowser}.
  */
-@Tag("browser")
-class PlaygroundIT {
+class PlaygroundIT extends InBrowser {
 
 	private static final Pattern OF_LEASES = Pattern.compile(
 			"(\\d+) allowed, 0 denied(?:, (\\d+) without an answer)?, (\\d+) decided by Redis, (\\d+) from a lease");
 
 	private static final int DESKTOP = 1280;
-
-	private static Playground playground;
-
-	private static String page;
-
-	private static Browser browser;
-
-	@BeforeAll
-	static void start() {
-		playground = new Playground();
-		page = playground.url();
-		browser = new Browser();
-	}
-
-	@AfterAll
-	static void stop() {
-		if (browser != null) {
-			browser.close();
-		}
-		playground.close();
-	}
 
 	@BeforeEach
 	void redisRuns() throws IOException {
@@ -71,52 +46,35 @@ class PlaygroundIT {
 		}
 	}
 
-	@ParameterizedTest
-	@CsvSource({ "1280, false", "1280, true", "390, false", "390, true" })
-	void pageIsAccessibleOnEveryScreen(int width, boolean dark) throws IOException {
-		browser.open(page, width, dark);
-		await(() -> assertThat(browser.findAll(".lane")).hasSize(Algorithms.all().size()));
-		await(() -> assertThat(browser.findAll("#policies tbody tr")).hasSizeGreaterThan(10));
-		assertThat(browser.run("return document.documentElement.scrollWidth")).isEqualTo((long) width);
-		assertThat(browser.inaccessible()).isEmpty();
-		assertThat(browser.errors()).isEmpty();
-	}
-
 	@Test
-	void slidersHaveNamesAndValues() {
-		browser.open(page, DESKTOP, false);
-		await(() -> assertThat(browser.text("#preset-text")).isNotEmpty());
+	void slidersHaveNamesAndChartsTimesAndPoliciesLimits() {
+		open();
 		assertThat(browser.findAll("input[type=range]").stream().map(WebElement::getAccessibleName))
 			.containsExactly("Rate", "Burst size", "Cost", "Clients");
 		assertThat(browser.find("#rate").getDomAttribute("aria-valuetext")).isEqualTo(browser.text("#rate-text"))
 			.endsWith("/s");
-	}
-
-	@Test
-	void chartsAndLanesHaveTimeAxes() {
-		browser.open(page, DESKTOP, false);
 		await(() -> assertThat(browser.findAll(".lane .time")).hasSize(Algorithms.all().size()));
 		assertThat(browser.text(".lane .time")).matches("30 s ago.*now");
 		assertThat(browser.findAll(".chart .time")).hasSameSizeAs(browser.findAll(".chart"));
 		assertThat(browser.text(".chart .time")).matches("3 min ago.*now");
-	}
-
-	@Test
-	void everyPolicyShowsItsLimits() {
-		browser.open(page, DESKTOP, false);
 		await(() -> assertThat(browser.text("#policies")).contains("more-concurrent"));
 		assertThat(browser.findAll("#policies tbody tr td:nth-child(2)").stream().map(WebElement::getText))
 			.doesNotContain("")
 			.contains("3 at once");
 	}
 
+	/** Opens the page, and waits until it works. */
+	private static void open() {
+		browser.open(playground.url(), DESKTOP, false);
+		await(() -> assertThat(browser.text("#preset-text")).isNotEmpty());
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "burst", "clients" })
 	void racesCountWhatServerCounts(String preset) {
-		browser.open(page, DESKTOP, false);
+		open();
 		// Not earlier: the page of the test before may still have sent something.
 		Map<String, Long> before = decisions();
-		await(() -> assertThat(browser.text("#preset-text")).isNotEmpty());
 		browser.click("[data-preset=" + preset + "]");
 		browser.click("#race-start");
 		await(() -> assertThat(shown("sliding-log", "denied")).isPositive());
@@ -137,8 +95,7 @@ class PlaygroundIT {
 
 	@Test
 	void costIsThatOfSlider() {
-		browser.open(page, DESKTOP, false);
-		await(() -> assertThat(browser.text("#preset-text")).isNotEmpty());
+		open();
 		browser.click("[data-preset=burst]");
 		browser.run("""
 				const slider = document.getElementById('cost');
@@ -154,7 +111,7 @@ class PlaygroundIT {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void laneShowsRedisKeyAndCommandByKeyboard(boolean known) throws IOException {
-		browser.open(page, DESKTOP, false);
+		browser.open(playground.url(), DESKTOP, false);
 		await(() -> assertThat(browser.findAll(".lane")).isNotEmpty());
 		WebElement lane = browser.find("[data-algorithm=token-bucket] .lane-open");
 		if (!known) {
@@ -176,7 +133,7 @@ class PlaygroundIT {
 
 	@Test
 	void laneSaysThatStoppedRedisDoesNotAnswer() {
-		browser.open(page, DESKTOP, false);
+		browser.open(playground.url(), DESKTOP, false);
 		await(() -> assertThat(browser.text("#redis-status")).isEqualTo("Redis is running."));
 		browser.click("[data-algorithm=token-bucket] .lane-open");
 		String keys = "[data-algorithm=token-bucket] .inside tbody";
@@ -190,7 +147,7 @@ class PlaygroundIT {
 
 	@Test
 	void policiesDoAsTheySayWhileRedisIsStopped() throws IOException {
-		browser.open(page, DESKTOP, true);
+		browser.open(playground.url(), DESKTOP, true);
 		await(() -> assertThat(browser.text("#redis-status")).isEqualTo("Redis is running."));
 		browser.click("[data-preset=clients]");
 		browser.click("#race-start");
@@ -213,9 +170,10 @@ class PlaygroundIT {
 
 	@ParameterizedTest
 	@CsvSource({ "1280, false", "1280, true", "390, false", "390, true" })
-	void mostDeniedAreShownWithBarsOfTheLastMinutes(int width, boolean dark) throws IOException {
-		browser.open(page, width, dark);
-		await(() -> assertThat(browser.text("#preset-text")).isNotEmpty());
+	void pageWithMostDeniedIsAccessibleOnEveryScreen(int width, boolean dark) throws IOException {
+		browser.open(playground.url(), width, dark);
+		await(() -> assertThat(browser.findAll(".lane")).hasSize(Algorithms.all().size()));
+		await(() -> assertThat(browser.findAll("#policies tbody tr")).hasSizeGreaterThan(10));
 		browser.run("""
 				const long = 'x'.repeat(200);
 				for (let i = 0; i < 30; i++) {
@@ -239,7 +197,7 @@ class PlaygroundIT {
 
 	@Test
 	void trialsShowCallsAtOnceLeasesAndPenalties() throws IOException {
-		browser.open(page, DESKTOP, false);
+		browser.open(playground.url(), DESKTOP, false);
 		await(() -> assertThat(browser.findAll("[data-trial]")).hasSize(3));
 		browser.click("[data-trial=concurrent] .primary");
 		await(() -> assertThat(browser.text("[data-trial=concurrent] .last")).startsWith("3 allowed, 3 denied"));
@@ -262,7 +220,7 @@ class PlaygroundIT {
 
 	@Test
 	void everyExampleIsAnsweredAlsoAcrossOrigins() throws IOException {
-		browser.open(page, DESKTOP, false);
+		browser.open(playground.url(), DESKTOP, false);
 		await(() -> assertThat(browser.findAll(".example")).hasSizeGreaterThan(5));
 		for (WebElement example : browser.findAll(".example .primary")) {
 			browser.run("arguments[0].click()", example);

@@ -7,10 +7,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -21,78 +17,47 @@ import static org.assertj.core.api.Assertions.assertThat;
  * .ci/pictures} runs it, and says where the pictures go with the system property
  * {@code ratelimit.pictures}.
  */
-@Tag("browser")
-class PlaygroundPictures {
+class PlaygroundPictures extends InBrowser {
 
 	private static final Path FOLDER = Path.of(System.getProperty("ratelimit.pictures", "target/pictures"));
 
-	private static Playground playground;
-
-	private static Browser browser;
-
-	@BeforeAll
-	static void start() {
-		playground = new Playground();
-		browser = new Browser();
-	}
-
-	@AfterAll
-	static void stop() {
-		browser.close();
-		playground.close();
+	/** Each step is an element to click, or how many requests have to be sent. */
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			1280 | false | #race | playground-race.png  | [data-preset=edge]; #race-start; 20
+			390  | true  | #race | playground-phone.png | [data-preset=edge]; #race-start; 20
+			1280 | false | [data-algorithm=sliding-window] | playground-redis.png \
+				| [data-algorithm=sliding-window] .lane-open; [data-preset=steady]; #race-start; 12
+			1280 | true  | #live | playground-live.png \
+				| #outage-send; [data-preset=clients]; #race-start; 250; #redis-stop; 310
+			""")
+	void requestsAreSent(int width, boolean dark, String shown, String file, String steps) throws IOException {
+		open(width, dark);
+		for (String step : steps.split("; ")) {
+			if (step.matches("\\d+")) {
+				awaitRequests(Integer.parseInt(step));
+			}
+			else {
+				browser.click(step);
+			}
+		}
+		browser.picture(shown, FOLDER.resolve(file));
+		if (steps.contains("#redis-stop")) {
+			browser.click("#redis-start");
+		}
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "1280, false, playground-race.png", "390, true, playground-phone.png" })
-	void race(int width, boolean dark, String file) throws IOException {
-		open(width, dark);
-		browser.click("[data-preset=edge]");
-		browser.click("#race-start");
-		awaitRequests(20);
-		browser.picture("#race", FOLDER.resolve(file));
-	}
-
-	@Test
-	void redis() throws IOException {
+	@CsvSource({ "[data-trial] .primary, #more-tiles, #more, playground-more.png",
+			".example .primary, #examples, #try, playground-try.png" })
+	void everythingIsTried(String buttons, String answers, String shown, String file) throws IOException {
 		open(1280, false);
-		browser.click("[data-algorithm=sliding-window] .lane-open");
-		browser.click("[data-preset=steady]");
-		browser.click("#race-start");
-		awaitRequests(12);
-		browser.picture("[data-algorithm=sliding-window]", FOLDER.resolve("playground-redis.png"));
-	}
-
-	@Test
-	void live() throws IOException {
-		open(1280, true);
-		browser.click("#outage-send");
-		browser.click("[data-preset=clients]");
-		browser.click("#race-start");
-		awaitRequests(250);
-		browser.click("#redis-stop");
-		awaitRequests(310);
-		browser.picture("#live", FOLDER.resolve("playground-live.png"));
-		browser.click("#redis-start");
-	}
-
-	@Test
-	void more() throws IOException {
-		open(1280, false);
-		browser.findAll("[data-trial] .primary").forEach((send) -> browser.run("arguments[0].click()", send));
+		browser.findAll(buttons).forEach((send) -> browser.run("arguments[0].click()", send));
 		Awaitility.await()
 			.atMost(Duration.ofMinutes(1))
-			.untilAsserted(
-					() -> assertThat(browser.text("#more-tiles")).doesNotContain("Nothing sent yet.", "Sending…"));
-		browser.picture("#more", FOLDER.resolve("playground-more.png"));
-	}
-
-	@Test
-	void tryIt() throws IOException {
-		open(1280, false);
-		browser.findAll(".example .primary").forEach((send) -> browser.run("arguments[0].click()", send));
-		Awaitility.await()
-			.untilAsserted(() -> assertThat(browser.text("#examples")).doesNotContain("The answer appears here."));
-		browser.picture("#try", FOLDER.resolve("playground-try.png"));
+			.untilAsserted(() -> assertThat(browser.text(answers)).doesNotContain("Nothing sent yet.", "Sending…",
+					"The answer appears here."));
+		browser.picture(shown, FOLDER.resolve(file));
 	}
 
 	private static void open(int width, boolean dark) {
