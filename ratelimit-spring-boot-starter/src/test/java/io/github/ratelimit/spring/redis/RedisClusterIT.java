@@ -1,7 +1,6 @@
 package io.github.ratelimit.spring.redis;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
