@@ -21,7 +21,7 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.test.ClusterProxies;
-import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.StoreTest;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AutoClose;
@@ -36,7 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * its connection: of reservations, corrections, blocks and refunds. What is counted then
  * may be more than what was allowed, but never less. The clock stands still.
  */
-class ClusterFailuresIT {
+class ClusterFailuresIT extends StoreTest {
 
 	private static final Logger logger = LoggerFactory.getLogger(ClusterFailuresIT.class);
 
@@ -64,8 +64,6 @@ class ClusterFailuresIT {
 		.build();
 
 	private final String keyPrefix = TestRedis.newKeyPrefix();
-
-	private final ManualClock clock = new ManualClock("2026-03-01T12:00:20Z");
 
 	private final RedisRateLimiter limiter = RedisRateLimiter.of(REDIS, this.keyPrefix).withClock(this.clock);
 

@@ -35,9 +35,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class ScriptKeysIT extends RedisFixture {
 
-	private static final Penalty PENALTY = new Penalty(2, Duration.ofHours(1), Duration.ofHours(1),
-			Duration.ofHours(2));
-
 	private final Reservations reservations = new Reservations(TestRedis.connections(), this.keyPrefix, this.clock);
 
 	@RegisterExtension
@@ -48,7 +45,7 @@ class ScriptKeysIT extends RedisFixture {
 		Policy policy = policy(algorithm, "3/d", "5/30d");
 		RateLimitRequest request = RateLimitRequest
 			.of(Charge.of(policy, ALICE, ADDRESS), Charge.of(strict(algorithm), ALICE),
-					Charge.of(policy("penalized", algorithm, "3/d", "5/30d").withPenalty(PENALTY), ADDRESS, ALICE))
+					Charge.of(policy("penalized", algorithm, "3/d", "5/30d").withPenalty(penalty(2)), ADDRESS, ALICE))
 			.withMetadata("abc");
 		for (RedisRateLimiter each : List.of(this.limiter, this.clocked)) {
 			for (int i = 0; i < 5; i++) {
@@ -72,7 +69,7 @@ class ScriptKeysIT extends RedisFixture {
 	void callsOnOneOfSeveralSlotsTouchNothingElse(Algorithm algorithm) throws InterruptedException {
 		Policy policy = policy(algorithm, "3/d", "5/30d");
 		RateLimitRequest request = RateLimitRequest.of(Charge.of(policy, ALICE, ADDRESS),
-				Charge.of(strict(algorithm).withPenalty(PENALTY), ALICE));
+				Charge.of(strict(algorithm).withPenalty(penalty(1)), ALICE));
 		for (Scope scope : Scope.values()) {
 			for (Operation operation : Operation.values()) {
 				if (operation == Operation.CANCEL) {
@@ -89,6 +86,10 @@ class ScriptKeysIT extends RedisFixture {
 
 	private static Policy strict(Algorithm algorithm) {
 		return policy("strict", algorithm, "3/d", "5/30d").withCountDenied(true);
+	}
+
+	private static Penalty penalty(int after) {
+		return new Penalty(after, Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(2));
 	}
 
 	private static boolean isDecision(Operation operation) {
