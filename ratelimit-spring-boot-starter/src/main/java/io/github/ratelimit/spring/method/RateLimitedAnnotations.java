@@ -4,11 +4,12 @@ import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Member;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.spring.annotation.RateLimited;
@@ -54,11 +55,12 @@ record RateLimitedAnnotations(Object source, List<RateLimited> annotations) {
 	}
 
 	private static @Nullable RateLimitedAnnotations nearest(Stream<? extends AnnotatedElement> elements) {
-		Map<Object, List<RateLimited>> found = new LinkedHashMap<>();
-		elements.forEach((element) -> MergedAnnotations
-			.from(element, SearchStrategy.TYPE_HIERARCHY, RepeatableContainers.standardRepeatables())
-			.stream(RateLimited.class)
-			.forEach((annotation) -> add(found, annotation)));
+		Map<Object, List<RateLimited>> found = elements
+			.flatMap((element) -> MergedAnnotations
+				.from(element, SearchStrategy.TYPE_HIERARCHY, RepeatableContainers.standardRepeatables())
+				.stream(RateLimited.class))
+			.collect(Collectors.groupingBy((annotation) -> Objects.requireNonNull(annotation.getSource()),
+					LinkedHashMap::new, Collectors.mapping(MergedAnnotation::synthesize, Collectors.toList())));
 		List<RateLimitedAnnotations> all = found.entrySet()
 			.stream()
 			.map((entry) -> new RateLimitedAnnotations(entry.getKey(), entry.getValue()))
@@ -74,13 +76,6 @@ record RateLimitedAnnotations(Object source, List<RateLimited> annotations) {
 						.formatted(nearest.get(1).place())));
 		}
 		return nearest.isEmpty() ? null : nearest.get(0);
-	}
-
-	private static void add(Map<Object, List<RateLimited>> found, MergedAnnotation<RateLimited> annotation) {
-		Object source = annotation.getSource();
-		if (source != null) {
-			found.computeIfAbsent(source, (key) -> new ArrayList<>()).add(annotation.synthesize());
-		}
 	}
 
 	Class<?> declaringClass() {

@@ -60,6 +60,7 @@ class RateLimitedBeanCheckTests {
 	@CsvSource(delimiter = '|', quoteCharacter = '"',
 			textBlock = """
 					Private            | private void $Private.call() | calls of private, static and final methods cannot be intercepted; make the method non-private, or annotate a method that other beans call.
+					Static             | public static void $Static.call() | calls of private, static and final methods cannot be intercepted; make the method non-static, or annotate a method that other beans call.
 					Final              | public final void $Final.call() | calls of private, static and final methods cannot be intercepted; make the method non-final, or annotate a method that other beans call.
 					FinalBelowType     | public final void $FinalBelowType.below() | calls of private, static and final methods cannot be intercepted; make the method non-final, or annotate a method that other beans call.
 					FinalClass         | public void $SealedClass.call() in $FinalClass | the class is final, so its calls cannot be intercepted; make the class neither final nor sealed, or implement an interface and set spring.aop.proxy-target-class=false.
@@ -149,9 +150,7 @@ class RateLimitedBeanCheckTests {
 				assertLimited(bean::call);
 				context.getBean(Circular.class).call();
 				assertDenied(context.getBean(Link.class).circular()::call);
-				Service made = context.getBean(Service.class);
-				made.call();
-				assertDenied(made::call, "Rate limit exceeded: Service.call (1/s)");
+				assertLimited(context.getBean(Service.class)::call);
 			});
 		assertThat(output).doesNotContain("does not limit");
 	}
@@ -228,6 +227,14 @@ class RateLimitedBeanCheckTests {
 
 		@RateLimited("api")
 		private void call() {
+		}
+
+	}
+
+	static class Static {
+
+		@RateLimited("api")
+		public static void call() {
 		}
 
 	}
