@@ -53,7 +53,8 @@ final class LeasedRequest {
 				}
 			}
 			if (!others.isEmpty()) {
-				this.rest.add(new Charge(charge.policy(), others, charge.cost(), charge.shadow()));
+				this.rest.add((others.size() == charge.identifiers().size()) ? charge
+						: new Charge(charge.policy(), others, charge.cost(), charge.shadow()));
 			}
 		}
 	}
