@@ -1,14 +1,7 @@
 package io.github.ratelimit.redis.connection;
 
-import io.github.ratelimit.redis.OwnRedis;
-import io.github.ratelimit.redis.PipelineRateLimiter;
-import io.github.ratelimit.redis.RedisConnections;
-import io.github.ratelimit.redis.RedisErrorKind;
-import io.github.ratelimit.redis.RedisRateLimiter;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -16,13 +9,16 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.redis.OwnRedis;
+import io.github.ratelimit.redis.PipelineRateLimiter;
+import io.github.ratelimit.redis.RedisConnections;
+import io.github.ratelimit.redis.RedisErrorKind;
+import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.test.TestRedis;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -33,44 +29,28 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class ErrorTextIT {
 
-	/** It knows none of the commands that have keys with identifiers. */
-	private static OwnRedis server;
-
 	private static final String SECRET = "SECRET";
 
-	private static final RateLimitRequest REQUEST = RateLimitRequest
-		.of(Policy.of("api", new FixedWindow(), Limit.parse("5/m")), new Identifier("header:X-Api-Key", SECRET));
-
-	@BeforeAll
-	static void start() {
-		server = new OwnRedis(Stream.of("EVALSHA", "DEL", "INCRBY")
-			.map((command) -> "rename-command " + command + " \"\"")
-			.toArray(String[]::new));
-	}
-
-	@AfterAll
-	static void stop() {
-		server.close();
-	}
-
-	static Stream<Consumer<RedisConnections>> errorsOfUnknownCommandsNameNoIdentifiers() {
-		Policy policy = REQUEST.charges().get(0).policy();
-		Identifier identifier = REQUEST.charges().get(0).identifiers().get(0);
-		return Stream.of((redis) -> RedisRateLimiter.of(redis).tryAcquire(REQUEST),
-				(redis) -> RedisRateLimiter.of(redis).refund(REQUEST),
-				(redis) -> RedisRateLimiter.of(redis).unblock(identifier, null),
-				(redis) -> RedisRateLimiter.of(redis).reset(policy, identifier),
-				(redis) -> PipelineRateLimiter.of(redis, "plain").tryAcquire(REQUEST));
-	}
-
-	@ParameterizedTest
-	@MethodSource
-	void errorsOfUnknownCommandsNameNoIdentifiers(Consumer<RedisConnections> use) {
-		try (RedisConnections redis = TestRedis.connections(server.uri()).build()) {
-			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> use.accept(redis))
-				.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.ERROR_REPLY))
-				.satisfies((ex) -> assertThat(trace(ex)).doesNotContain(SECRET));
+	@Test
+	void errorsOfUnknownCommandsNameNoIdentifiers() {
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("5/m"));
+		Identifier identifier = new Identifier("header:X-Api-Key", SECRET);
+		RateLimitRequest request = RateLimitRequest.of(policy, identifier);
+		try (OwnRedis server = new OwnRedis("rename-command EVALSHA \"\"", "rename-command DEL \"\"",
+				"rename-command INCRBY \"\""); RedisConnections redis = TestRedis.connections(server.uri()).build()) {
+			RedisRateLimiter limiter = RedisRateLimiter.of(redis);
+			assertNamesNothing(() -> limiter.tryAcquire(request));
+			assertNamesNothing(() -> limiter.refund(request));
+			assertNamesNothing(() -> limiter.unblock(identifier, null));
+			assertNamesNothing(() -> limiter.reset(policy, identifier));
+			assertNamesNothing(() -> PipelineRateLimiter.of(redis, "plain").tryAcquire(request));
 		}
+	}
+
+	private static void assertNamesNothing(ThrowingCallable call) {
+		assertThatExceptionOfType(StoreException.class).isThrownBy(call)
+			.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.ERROR_REPLY))
+			.satisfies((ex) -> assertThat(trace(ex)).doesNotContain(SECRET));
 	}
 
 	private static String trace(Throwable ex) {

@@ -7,6 +7,7 @@ import java.util.stream.Stream;
 import io.github.ratelimit.redis.OwnRedis;
 import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.JedisClients;
+import io.github.ratelimit.test.TestCluster;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -19,14 +20,16 @@ import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.args.ClientType;
+import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.params.ClientKillParams;
 import redis.clients.jedis.providers.PooledConnectionProvider;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * A connection that was not used for a time, in which the server or what is in between
- * has closed it. Nobody's call is lost with it.
+ * has closed it, or that was given up on purpose. Nobody's call is lost with it.
  */
 @Timeout(120)
 class RestedConnectionIT {
@@ -121,6 +124,57 @@ class RestedConnectionIT {
 		assertThat(ConnectionSource.patienceBefore(24 * millis, 10 * millis)).isEqualTo(4 * millis);
 		assertThat(ConnectionSource.patienceBefore(50 * millis, 40 * millis)).isZero();
 		assertThat(ConnectionSource.patienceBefore(0, 60 * millis)).isZero();
+	}
+
+	private Server named(ConnectionSource source) {
+		return new Server(Connecting.settings(name(), Increment.LONG), source, this.events);
+	}
+
+	private String name() {
+		return "gone-" + this.redis.port();
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void nothingRemainsOfDisconnectedServerUntilTheNextCall(boolean borrowed) {
+		try (Jedis admin = new Jedis("127.0.0.1", this.redis.port());
+				Server server = named(
+						borrowed ? BorrowedConnections.of(this.redis.jedis()) : Connecting.source(this.redis.port()))) {
+			long before = admin.clientList().lines().count();
+			for (int i = 1; i <= 3; i++) {
+				assertThat(Increment.of(server, "a")).isEqualTo(i);
+				server.disconnect();
+				awaitNoThread();
+				if (!borrowed) {
+					TestCluster.await("The server has seen the end",
+							() -> admin.clientList().lines().count() == before);
+				}
+			}
+			assertThat(this.events.all()).isEmpty();
+		}
+	}
+
+	@Test
+	void disconnectedServerIsProbedAgainAfterTheNextCall() {
+		this.redis.stop();
+		try (Server server = named(Connecting.source(this.redis.port()))) {
+			assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(server, "a"));
+			server.disconnect();
+			awaitNoThread();
+			this.redis.start();
+			assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(server, "a"));
+			this.events.await("closed", 1);
+			assertThat(Increment.of(server, "a")).isEqualTo(1);
+		}
+	}
+
+	/** A thread has said that it ends, and may have a few instructions left. */
+	private void awaitNoThread() {
+		TestCluster.await("No thread remains",
+				() -> Thread.getAllStackTraces()
+					.keySet()
+					.stream()
+					.noneMatch((thread) -> thread.getName().contains(name())));
 	}
 
 }

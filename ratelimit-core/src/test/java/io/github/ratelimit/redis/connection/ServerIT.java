@@ -93,7 +93,7 @@ class ServerIT {
 	/** Also where one call is more work than a batch may have. */
 	@ParameterizedTest
 	@CsvSource({ "1, 2, 128", "64, 128, 128", "65, 65, 65", "128, 128, 128", "1000, 1000, 1000" })
-	void waitingCallsAreSentInOrderAndOnlyAFewTogether(int work, int least, int most) {
+	void waitingCallsAreSentInOrderAndFewTogether(int work, int least, int most) {
 		Increment.ByScript codec = new Increment.ByScript("");
 		List<Increment> calls = calls(1000, codec, (i) -> work);
 		try (Server one = one(1000)) {

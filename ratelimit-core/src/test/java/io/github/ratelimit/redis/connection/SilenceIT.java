@@ -52,7 +52,7 @@ class SilenceIT {
 	}
 
 	@Test
-	void callsFailWhenTheServerHangsAndTheLateAnswerEndsIt() {
+	void callsFailWhileServerHangsUntilTheLateAnswer() {
 		Increment.of(this.server, "a");
 		Increment sent;
 		try (StoppedServer stopped = StoppedServer.stop(this.redis.jedis())) {

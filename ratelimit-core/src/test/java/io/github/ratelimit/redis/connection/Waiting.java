@@ -1,12 +1,12 @@
 package io.github.ratelimit.redis.connection;
 
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.test.Threads;
 
@@ -112,9 +112,8 @@ final class Waiting {
 	}
 
 	private static String describe(Collection<Long> times) {
-		return Arrays.stream(new int[] { 50, 99, 100 })
-			.mapToObj((percent) -> (percent < 100 ? "p" + percent : "max") + " " + percentile(times, percent).toMillis()
-					+ " ms")
+		return Stream.of(50, 99, 100)
+			.map((percent) -> "p" + percent + " " + percentile(times, percent).toMillis() + " ms")
 			.toList()
 			.toString();
 	}

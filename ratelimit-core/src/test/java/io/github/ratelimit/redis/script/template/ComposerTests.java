@@ -139,7 +139,7 @@ class ComposerTests {
 	}
 
 	@Test
-	void workGrowsWithIdentifiersAndWhereLargeStatesAreReadWhole() {
+	void workGrowsWithIdentifiersAndWithStatesReadWhole() {
 		Limit limit = Limit.parse("3/s");
 		Policy log = Policy.of("api", new SlidingLog(), limit);
 		assertThat(work(Operation.ACQUIRE, log, 1)).isEqualTo(1);
