@@ -51,8 +51,8 @@ record KnownPolicies(ConfiguredPolicies configured, ObjectProvider<AnnotatedPoli
 		if (name != null) {
 			IdentifiedPolicy policy = require(name);
 			if (!FALLBACKS.contains(type) && !types(name).contains(type)) {
-				throw new IllegalArgumentException("Invalid identifier (%s): the policy '%s' counts by %s."
-					.formatted(identifier, name, String.join(", ", types(name))));
+				throw invalid("identifier", identifier,
+						"the policy '%s' counts by %s".formatted(name, String.join(", ", types(name))));
 			}
 			return List.of(policy);
 		}
@@ -61,8 +61,7 @@ record KnownPolicies(ConfiguredPolicies configured, ObjectProvider<AnnotatedPoli
 			.filter((policy) -> types(policy.policy().name()).contains(type))
 			.toList();
 		if (policies.isEmpty()) {
-			throw new IllegalArgumentException(
-					"Invalid identifier (%s): no policy counts by %s.".formatted(identifier, type));
+			throw invalid("identifier", identifier, "no policy counts by " + type);
 		}
 		return policies;
 	}
@@ -71,7 +70,7 @@ record KnownPolicies(ConfiguredPolicies configured, ObjectProvider<AnnotatedPoli
 		Map<String, IdentifiedPolicy> all = all();
 		IdentifiedPolicy policy = all.get(name);
 		if (policy == null) {
-			throw new IllegalArgumentException("Invalid policy (%s): must be one of %s.".formatted(name, all.keySet()));
+			throw invalid("policy", name, "must be one of " + all.keySet());
 		}
 		return policy;
 	}
@@ -85,9 +84,7 @@ record KnownPolicies(ConfiguredPolicies configured, ObjectProvider<AnnotatedPoli
 		all().keySet().forEach((policy) -> types.addAll(types(policy)));
 		Identifier identifier = IdentifierNames.withValue(text, types);
 		if (identifier == null) {
-			throw new IllegalArgumentException(
-					"Invalid identifier (%s): must be global or type:value, where the type is one of %s."
-						.formatted(text, types));
+			throw invalid("identifier", text, "must be global or type:value, where the type is one of " + types);
 		}
 		return identifier;
 	}
@@ -98,6 +95,10 @@ record KnownPolicies(ConfiguredPolicies configured, ObjectProvider<AnnotatedPoli
 					annotated().filter((annotated) -> annotated.policy().name().equals(policy)))
 			.flatMap((identified) -> identified.identifiers().stream())
 			.collect(Collectors.toCollection(TreeSet::new));
+	}
+
+	static IllegalArgumentException invalid(String name, @Nullable Object value, String rule) {
+		return new IllegalArgumentException("Invalid %s (%s): %s.".formatted(name, value, rule));
 	}
 
 }

@@ -135,13 +135,10 @@ final class MostDenied implements DecisionListener {
 	/**
 	 * The recently denied requests of an identifier.
 	 *
-	 * @param policy name of the policy
 	 * @param identifier the identifier, with a hash instead of its value if a secret is
 	 * set
 	 * @param outcome {@code denied}, {@code blocked} or {@code shadow-denied}
-	 * @param requests number of denied requests
-	 * @param byMinute number of denied requests in each minute; the last is the current
-	 * one
+	 * @param byMinute the number in each minute; the last is the current one
 	 */
 	record Denied(String policy, String identifier, String outcome, long requests, List<Long> byMinute) {
 

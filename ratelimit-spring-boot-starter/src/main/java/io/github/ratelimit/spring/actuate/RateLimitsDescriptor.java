@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.actuate;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -10,16 +11,21 @@ import java.util.Map;
 import java.util.TreeMap;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import io.github.ratelimit.Block;
+import io.github.ratelimit.Decision;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.LogEntry;
 import io.github.ratelimit.Penalty;
 import io.github.ratelimit.Policy;
+import io.github.ratelimit.WindowCount;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import io.github.ratelimit.spring.policy.Mode;
 import io.github.ratelimit.spring.policy.Plan;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The policies as shown by the endpoint.
+ * The policies as the endpoint shows them; with what else it shows.
  *
  * @param policies the policies by name
  * @param methods the methods and types with annotations
@@ -88,6 +94,62 @@ record RateLimitsDescriptor(Map<String, PolicyDescriptor> policies, List<MethodD
 
 	/** A method or type with an annotation. */
 	record MethodDescriptor(String method, String policy, List<String> identifiers) {
+
+	}
+
+	/**
+	 * The counts of one identifier in one policy.
+	 *
+	 * @param policy name of the policy
+	 * @param plan the plan of the users that are counted; {@code null} for users without
+	 * a plan
+	 * @param identifier the identifier
+	 * @param allowed whether a request of cost 1 would be allowed now
+	 * @param blockedFor how long the identifier is still blocked; {@code null} if it is
+	 * not
+	 * @param limits the state of each limit
+	 * @param requests the newest requests of a log; {@code null} if there is none
+	 * @param windows the counts of past windows; {@code null} if none are kept
+	 */
+	@JsonInclude(JsonInclude.Include.NON_NULL)
+	record CountsDescriptor(String policy, @Nullable String plan, String identifier, boolean allowed,
+			@Nullable Duration blockedFor, List<LimitDescriptor> limits, @Nullable List<LogEntry> requests,
+			@Nullable List<WindowDescriptor> windows) {
+
+		static CountsDescriptor of(String policy, @Nullable String plan, String identifier, Decision decision,
+				@Nullable List<LogEntry> requests, @Nullable List<WindowCount> windows) {
+			return new CountsDescriptor(policy, plan, identifier, decision.allowed(), decision.blockedFor(),
+					decision.statuses().stream().map(LimitDescriptor::of).toList(), requests,
+					(windows != null) ? windows.stream().map(WindowDescriptor::of).toList() : null);
+		}
+
+	}
+
+	/** The state of one limit. A {@code null} retryAfter means never. */
+	record LimitDescriptor(String limit, long remaining, Duration resetAfter, @Nullable Duration retryAfter) {
+
+		static LimitDescriptor of(LimitStatus status) {
+			return new LimitDescriptor(status.limitText(), status.remaining(), status.resetAfter(),
+					status.retryAfter());
+		}
+
+	}
+
+	/** The count of one window. */
+	record WindowDescriptor(String limit, Instant end, long count) {
+
+		static WindowDescriptor of(WindowCount window) {
+			return new WindowDescriptor(window.limit().toString(), window.end(), window.count());
+		}
+
+	}
+
+	/** A block; in all policies if the policy is {@code null}. */
+	record BlockDescriptor(String identifier, @Nullable String policy, Instant until, String reason) {
+
+		static BlockDescriptor of(Block block) {
+			return new BlockDescriptor(block.identifier().toString(), block.policy(), block.until(), block.reason());
+		}
 
 	}
 

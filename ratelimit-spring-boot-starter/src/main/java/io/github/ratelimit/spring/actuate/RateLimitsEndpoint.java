@@ -11,6 +11,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Decision;
@@ -20,7 +21,8 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.RequestHistory;
 import io.github.ratelimit.StoreException;
-import io.github.ratelimit.spring.actuate.CountsDescriptor.BlockDescriptor;
+import io.github.ratelimit.spring.actuate.RateLimitsDescriptor.BlockDescriptor;
+import io.github.ratelimit.spring.actuate.RateLimitsDescriptor.CountsDescriptor;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import org.jspecify.annotations.Nullable;
 
@@ -36,12 +38,9 @@ import org.springframework.boot.convert.DurationStyle;
 /**
  * Shows the policies, the counts of an identifier, the blocks, and the identifiers that
  * were denied most. If {@code management.endpoint.ratelimits.access} is
- * {@code unrestricted}, it also resets counts, blocks and unblocks.
- * <p>
- * In a web application, an address identifies the client that is counted by it: an IPv6
- * address means its network.
- * <p>
- * The plans of users are not known here, so the counts of every plan are shown.
+ * {@code unrestricted}, it also resets counts, blocks and unblocks. An IPv6 address means
+ * its network in a web application. The counts of every plan are shown, because the plans
+ * of users are not known here.
  * <p>
  * Invalid requests are answered with 400, and all requests with 503 while the store
  * fails. Safe for use by several threads.
@@ -106,15 +105,14 @@ public final class RateLimitsEndpoint {
 	 * Returns the counts of an identifier, all blocks, or the identifiers that were
 	 * denied most in the last five minutes.
 	 * @param part {@code counts}, {@code blocks} or {@code denied}
-	 * @param identifier for {@code counts}: the identifier, such as
-	 * {@code ip:203.0.113.7}; for {@code denied}: the only identifier to show
-	 * @param policy for {@code counts} and {@code denied}: the name of the only policy to
-	 * show; {@code null} for all
-	 * @param size for {@code denied}: the maximum number of identifiers for each policy,
-	 * from 1 to 100; 10 if {@code null}
-	 * @param before for {@code counts} of a policy that keeps a log: shows the requests
-	 * made before this time, such as {@code 2026-01-01T12:00:00.123456Z}; {@code null}
-	 * for the newest
+	 * @param identifier the only identifier to show, such as {@code ip:203.0.113.7};
+	 * {@code null} for all, which {@code counts} refuse
+	 * @param policy the name of the only policy to show; {@code null} for all
+	 * @param size the maximum number of {@code denied} identifiers of each policy, from 1
+	 * to 100; 10 if {@code null}
+	 * @param before shows the requests made before this time, such as
+	 * {@code 2026-01-01T12:00:00.123456Z}, for {@code counts} of a policy that keeps a
+	 * log; {@code null} for the newest
 	 * @return 200, 400, 404 or 503 with a body
 	 */
 	@ReadOperation
@@ -238,12 +236,9 @@ public final class RateLimitsEndpoint {
 		if (policy == null) {
 			throw new IllegalArgumentException("A page before some time is one of a policy: name it.");
 		}
-		if (this.history == null || this.policies.require(policy)
-			.policies()
-			.stream()
-			.noneMatch((each) -> each.algorithm().keepsEntries())) {
-			throw new IllegalArgumentException(
-					"Invalid before (%s): the policy '%s' keeps no log of requests.".formatted(text, policy));
+		Stream<Policy> policies = this.policies.require(policy).policies().stream();
+		if (this.history == null || policies.noneMatch((each) -> each.algorithm().keepsEntries())) {
+			throw KnownPolicies.invalid("before", text, "the policy '%s' keeps no log of requests".formatted(policy));
 		}
 		return parse("before", text, Instant::parse,
 				"must be the time of a request, such as 2026-01-01T12:00:00.123456Z");
@@ -259,7 +254,7 @@ public final class RateLimitsEndpoint {
 		catch (IllegalArgumentException | DateTimeException | ArithmeticException ex) {
 			// Refused below, like a value that is out of range.
 		}
-		throw new IllegalArgumentException("Invalid %s (%s): %s.".formatted(name, text, rule));
+		throw KnownPolicies.invalid(name, text, rule);
 	}
 
 	private Identifier identifier(@Nullable String text) {
@@ -269,9 +264,8 @@ public final class RateLimitsEndpoint {
 		Identifier identifier = this.policies.parse(text);
 		if (this.hashed && HASH.matcher(identifier.value()).matches()) {
 			// It would be hashed again, and mean nobody.
-			throw new IllegalArgumentException(
-					"Invalid identifier (%s): is a hash. Name the identifier itself, such as ip:203.0.113.7."
-						.formatted(text));
+			throw KnownPolicies.invalid("identifier", text,
+					"is a hash. Name the identifier itself, such as ip:203.0.113.7");
 		}
 		return this.counted.apply(identifier);
 	}

@@ -1,7 +1,7 @@
 package io.github.ratelimit.spring.client;
 
 import java.time.Duration;
-import java.time.InstantSource;
+import java.time.Instant;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -34,7 +34,7 @@ import org.springframework.http.client.ClientHttpResponse;
  * @param waits remembers who has to wait
  */
 record PolicyOutgoingLimits(ConfiguredPolicies policies, UnaryOperator<IdentifiedPolicy> current, PolicyLimiter limiter,
-		Supplier<PolicyEnforcer> enforcer, RequestedWaits waits, InstantSource clock) implements OutgoingRateLimits {
+		Supplier<PolicyEnforcer> enforcer, RequestedWaits waits) implements OutgoingRateLimits {
 
 	/** GitHub asks to wait with 403 as well. */
 	private static final List<Integer> MAY_ASK_TO_WAIT = List.of(HttpStatus.TOO_MANY_REQUESTS.value(),
@@ -65,7 +65,7 @@ record PolicyOutgoingLimits(ConfiguredPolicies policies, UnaryOperator<Identifie
 				ClientHttpResponse response = execution.execute(request, body);
 				int status = response.getStatusCode().value();
 				if (denies && MAY_ASK_TO_WAIT.contains(status)) {
-					RequestedWait.of(response.getHeaders(), this.clock.instant())
+					RequestedWait.of(response.getHeaders(), Instant.now())
 						.ifPresent((time) -> this.waits.add(policy, caller, time,
 								"another service has answered with %s and a time to wait".formatted(status)));
 				}

@@ -1,6 +1,5 @@
 package io.github.ratelimit.spring.client;
 
-import java.time.InstantSource;
 import java.util.function.Function;
 
 import io.github.ratelimit.BlockList;
@@ -44,8 +43,7 @@ public final class RateLimitClientAutoConfiguration {
 		BlockList blocks = (store instanceof BlockList list) ? decider.leases().watchBlocks(list) : null;
 		return new PolicyOutgoingLimits(policies, decider::current, limiters.getObject(),
 				SingletonSupplier.of(enforcer::getObject),
-				new RequestedWaits(blocks, !(store instanceof MemoryRateLimiter), System::nanoTime),
-				InstantSource.system());
+				new RequestedWaits(blocks, !(store instanceof MemoryRateLimiter), System::nanoTime));
 	}
 
 	@Bean

@@ -6,9 +6,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LogEntry;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.spring.PolicyLimiter;
 import io.github.ratelimit.spring.RateLimiterDecorator;
 import io.github.ratelimit.spring.annotation.RateLimited;
@@ -132,6 +134,31 @@ class RateLimitActuatorAutoConfigurationTests {
 			.run((context) -> assertThat(context).hasFailed());
 	}
 
+	/** A hash would be hashed once more, and mean nobody. */
+	@Test
+	void hashesAreShownButNotAcceptedWhereIdentifiersAreHashed() {
+		this.runner
+			.withPropertyValues("ratelimit.policies.keys.limits=1/d", "ratelimit.policies.keys.identifiers=code:key",
+					"ratelimit.identifier-secret=pepper")
+			.run((context) -> {
+				Identifier key = new Identifier("code:key", "secret");
+				String hash = RedisRateLimiter.hashed(key, "pepper").toString();
+				PolicyLimiter limiter = context.getBean(PolicyLimiter.class);
+				IntStream.range(0, 3).forEach((i) -> limiter.tryAcquire("keys", key));
+				assertThat(denied(context).getBody()).asString()
+					.startsWith(
+							"{denied=[Denied[policy=keys, identifier=%s, outcome=denied, requests=2,".formatted(hash));
+				RateLimitsEndpoint endpoint = context.getBean(RateLimitsEndpoint.class);
+				assertThat(endpoint.read("denied", key.toString(), "keys", "1", null).getBody()).asString()
+					.contains(hash)
+					.doesNotContain("secret");
+				assertThat(endpoint.read("counts", hash, null, null, null).getStatus()).isEqualTo(400);
+				assertThat(endpoint.write("blocks", hash, null, "1h", null).getBody()).hasToString(
+						"{error=Invalid identifier (%s): is a hash. Name the identifier itself, such as ip:203.0.113.7.}"
+							.formatted(hash));
+			});
+	}
+
 	private static WebEndpointResponse<Object> denied(ApplicationContext context) {
 		return context.getBean(RateLimitsEndpoint.class).read("denied", null, null, null, null);
 	}
@@ -152,8 +179,8 @@ class RateLimitActuatorAutoConfigurationTests {
 		new ReflectiveRuntimeHintsRegistrar().registerRuntimeHints(hints,
 				RateLimitActuatorAutoConfiguration.EndpointConfiguration.class);
 		for (Class<?> answer : List.of(RateLimitsDescriptor.class, RateLimitsDescriptor.PolicyDescriptor.class,
-				CountsDescriptor.class, CountsDescriptor.LimitDescriptor.class, CountsDescriptor.BlockDescriptor.class,
-				LogEntry.class, MostDenied.Denied.class)) {
+				RateLimitsDescriptor.CountsDescriptor.class, RateLimitsDescriptor.LimitDescriptor.class,
+				RateLimitsDescriptor.BlockDescriptor.class, LogEntry.class, MostDenied.Denied.class)) {
 			assertThat(RuntimeHintsPredicates.reflection().onType(answer)).as(answer.getName()).accepts(hints);
 		}
 	}

@@ -1,16 +1,16 @@
 package io.github.ratelimit.spring.actuate;
 
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
-import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
+import io.github.ratelimit.DelegatingRateLimiter;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
@@ -20,32 +20,46 @@ import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.outage.OnStoreFailure;
-import io.github.ratelimit.redis.RedisConnections;
-import io.github.ratelimit.redis.RedisRateLimiter;
-import io.github.ratelimit.spring.PolicyDecision;
 import io.github.ratelimit.spring.PolicyDecision.Outcome;
+import io.github.ratelimit.spring.PolicyDecision;
 import io.github.ratelimit.spring.policy.Enforcement;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import io.github.ratelimit.spring.policy.Mode;
+import io.github.ratelimit.test.ManualClock;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.tck.ObservationContextAssert;
+import io.micrometer.observation.tck.TestObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistryAssert;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.exceptions.JedisDataException;
 
 import static java.util.concurrent.TimeUnit.MICROSECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link RateLimitMetrics}.
+ * Tests for {@link RateLimitMetrics} and {@link StoreObservation}.
  */
 class RateLimitMetricsTests {
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private static final RateLimitRequest REQUEST = request("api");
 
 	private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
 
 	private final RateLimitMetrics metrics = new RateLimitMetrics(this.registry);
+
+	private final MemoryRateLimiter store = new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z"));
+
+	private final TestObservationRegistry observations = TestObservationRegistry.create();
+
+	private final RateLimiter observed = new StoreObservation(this.observations).decorate(this.store);
 
 	@Test
 	void decisionsAreCountedAndTimedByPolicyOutcomeAndSource() {
@@ -85,31 +99,26 @@ class RateLimitMetricsTests {
 		assertThat(errors().values()).containsOnly(0.0);
 	}
 
-	/** Whether a call was sent before its time was over is a matter of chance. */
 	@Test
-	void failuresOfAllCallsAreCountedByKind() throws IOException {
-		RateLimitRequest request = RateLimitRequest.of(policy("api", Mode.ENFORCE).policy(), Identifier.GLOBAL);
-		try (ServerSocket hanging = new ServerSocket(0, 50, InetAddress.getByName("127.0.0.1"));
-				RedisConnections redis = RedisConnections.server(new HostAndPort("127.0.0.1", hanging.getLocalPort()))
-					.timeBudget(Duration.ofMillis(100))
-					.build()) {
-			RateLimiter limiter = this.metrics.decorate(RedisRateLimiter.of(redis));
-			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(request));
-			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.peek(request));
-			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.refund(request));
-			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.charge(request));
-		}
+	void failuresOfAllCallsAreCountedByKind() {
+		RateLimiter limiter = this.metrics.decorate((RateLimiter) Proxy.newProxyInstance(getClass().getClassLoader(),
+				new Class<?>[] { RateLimiter.class }, (proxy, method, arguments) -> {
+					throw new StoreException("Redis failed", new JedisDataException("OOM of this test"));
+				}));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(REQUEST));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.peek(REQUEST));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.refund(REQUEST));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.charge(REQUEST));
 		Map<String, Double> counts = errors();
-		assertThat(counts.remove("timeout") + counts.remove("overload")).isEqualTo(4);
+		assertThat(counts.remove("oom")).isEqualTo(4);
 		assertThat(counts.values()).containsOnly(0.0);
 	}
 
 	@Test
 	void answerIsNoError() {
-		RateLimiter limiter = this.metrics.decorate(new MemoryRateLimiter(InstantSource.system()));
-		RateLimitRequest request = RateLimitRequest.of(policy("api", Mode.ENFORCE).policy(), Identifier.GLOBAL);
-		assertThat(limiter.tryAcquire(request).allowed()).isTrue();
-		assertThat(limiter.tryAcquire(request).allowed()).isFalse();
+		RateLimiter limiter = this.metrics.decorate(this.store);
+		assertThat(limiter.tryAcquire(REQUEST).allowed()).isTrue();
+		assertThat(limiter.tryAcquire(REQUEST).allowed()).isFalse();
 		assertThat(errors().values()).containsOnly(0.0);
 	}
 
@@ -122,6 +131,89 @@ class RateLimitMetricsTests {
 			.isEqualTo(7);
 		assertThat(this.registry.get("ratelimit.redis.round-trips").tag("server", "a:1").timer().count()).isOne();
 		assertThat(this.registry.get("ratelimit.redis.queue-full").tag("server", "a:1").counter().count()).isOne();
+	}
+
+	@Test
+	void decisionIsObservedWithoutItsIdentifiers() {
+		assertThat(this.observed.tryAcquire(REQUEST).allowed()).isTrue();
+		observed().hasLowCardinalityKeyValue("outcome", "allowed")
+			.hasLowCardinalityKeyValue("policies", "api")
+			.hasContextualNameEqualTo("ratelimit api")
+			.doesNotHaveError();
+		assertThat(contexts()).singleElement().asString().contains("ratelimit api").doesNotContain("alice");
+	}
+
+	@Test
+	void outcomeIsTold() {
+		this.observed.tryAcquire(REQUEST);
+		this.observed.tryAcquire(REQUEST);
+		this.store.block(ALICE, null, Duration.ofMinutes(1), "test");
+		this.observed.tryAcquire(REQUEST);
+		assertThat(keyValues("outcome")).containsExactly("allowed", "denied", "blocked");
+	}
+
+	@Test
+	void manyPoliciesAreOnlyCounted() {
+		this.observed.tryAcquire(request("a", "b", "c"));
+		this.observed.tryAcquire(request("a", "b", "c", "d"));
+		assertThat(keyValues("policies")).containsExactly("a, b, c", "4 policies");
+	}
+
+	@Test
+	void failureIsToldAndPassedOn() {
+		StoreException failure = new StoreException("gone", new IllegalStateException());
+		RateLimiter failing = new StoreObservation(this.observations).decorate(new DelegatingRateLimiter(this.store) {
+
+			@Override
+			public Decision tryAcquire(RateLimitRequest request) {
+				throw failure;
+			}
+
+		});
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> failing.tryAcquire(REQUEST)).isSameAs(failure);
+		observed().hasLowCardinalityKeyValue("outcome", "failed").hasError(failure);
+	}
+
+	@Test
+	void nothingIsDoneWhenRegistryIsNoop() {
+		assertThat(new StoreObservation(ObservationRegistry.NOOP).decorate(this.store)).isSameAs(this.store);
+	}
+
+	@Test
+	void observationIsChildOfThePresentOne() {
+		Observation parent = Observation.start("request", this.observations);
+		parent.scoped(() -> {
+			this.observed.tryAcquire(REQUEST);
+		});
+		parent.stop();
+		TestObservationRegistryAssert.assertThat(this.observations)
+			.hasObservationWithNameEqualTo("ratelimit.store")
+			.that()
+			.hasParentObservationEqualTo(parent)
+			.hasBeenStopped();
+	}
+
+	private ObservationContextAssert<?> observed() {
+		return TestObservationRegistryAssert.assertThat(this.observations)
+			.hasSingleObservationThat()
+			.hasBeenStarted()
+			.hasBeenStopped()
+			.hasNameEqualTo("ratelimit.store");
+	}
+
+	private List<String> keyValues(String key) {
+		return contexts().stream().map((context) -> context.getLowCardinalityKeyValue(key).getValue()).toList();
+	}
+
+	private List<Observation.Context> contexts() {
+		List<Observation.Context> contexts = new ArrayList<>();
+		TestObservationRegistryAssert.assertThat(this.observations).hasHandledContextsThatSatisfy(contexts::addAll);
+		return contexts;
+	}
+
+	private static RateLimitRequest request(String... policies) {
+		return new RateLimitRequest(
+				Stream.of(policies).map((name) -> Charge.of(policy(name, Mode.ENFORCE).policy(), ALICE)).toList());
 	}
 
 	private Map<String, Double> errors() {
@@ -140,8 +232,8 @@ class RateLimitMetricsTests {
 
 	private void decide(String name, Outcome outcome, Decision.Source source, long micros) {
 		IdentifiedPolicy policy = policy(name, Mode.ENFORCE);
-		this.metrics.decided(new PolicyDecision(policy, Charge.of(policy.policy(), Identifier.user("alice")), null,
-				outcome, source, Duration.ofNanos(micros * 1000), List.of()));
+		this.metrics.decided(new PolicyDecision(policy, Charge.of(policy.policy(), ALICE), null, outcome, source,
+				Duration.ofNanos(micros * 1000), List.of()));
 	}
 
 	private static IdentifiedPolicy policy(String name, Mode mode) {

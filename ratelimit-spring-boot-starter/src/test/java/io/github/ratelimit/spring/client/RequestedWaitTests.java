@@ -4,23 +4,15 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.memory.MemoryRateLimiter;
-import io.github.ratelimit.spring.OutgoingCallDeniedException;
-import io.github.ratelimit.spring.PolicyLimiter;
-import io.github.ratelimit.spring.StarterRunners;
-import io.github.ratelimit.spring.decide.PolicyEnforcer;
-import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.test.ManualClock;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -29,13 +21,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.http.HttpHeaders;
-import org.springframework.http.client.ClientHttpRequestExecution;
-import org.springframework.http.client.ClientHttpRequestInterceptor;
-import org.springframework.mock.http.client.MockClientHttpRequest;
-import org.springframework.mock.http.client.MockClientHttpResponse;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * How long the headers of a response ask to wait, and how long that is remembered.
@@ -165,44 +152,6 @@ class RequestedWaitTests {
 		assertThat(waits.remaining("all", Identifier.GLOBAL)).isEqualTo(Duration.ofNanos(1));
 		time[0]++;
 		assertThat(waits.remaining("all", Identifier.GLOBAL)).isNull();
-	}
-
-	/** As GitHub does when the quota is used up. */
-	@Test
-	void serviceWithoutQuotaIsNotCalledUntilItsReset() {
-		ManualClock clock = new ManualClock("2026-01-01T00:00:00Z");
-		Instant start = clock.instant();
-		StarterRunners.inMemory(clock).withPropertyValues("ratelimit.policies.all.limits=1000/m").run((context) -> {
-			RequestedWaits waits = new RequestedWaits(context.getBean(BlockList.class), true,
-					() -> Duration.between(start, clock.instant()).toNanos());
-			ClientHttpRequestInterceptor interceptor = new PolicyOutgoingLimits(
-					context.getBean(ConfiguredPolicies.class), UnaryOperator.identity(),
-					context.getBean(PolicyLimiter.class), () -> context.getBean(PolicyEnforcer.class), waits, clock)
-				.interceptor("all");
-			AtomicInteger sent = new AtomicInteger();
-			for (int second = 0; second < 70; second++) {
-				HttpHeaders headers = new HttpHeaders();
-				headers.set("x-ratelimit-remaining", "0");
-				headers.set("x-ratelimit-reset", Long.toString(clock.instant().getEpochSecond() + 60));
-				ClientHttpRequestExecution service = (request, body) -> {
-					sent.incrementAndGet();
-					MockClientHttpResponse answer = new MockClientHttpResponse(body, 403);
-					answer.getHeaders().putAll(headers);
-					return answer;
-				};
-				if (second % 60 == 0) {
-					interceptor.intercept(new MockClientHttpRequest(), new byte[0], service);
-				}
-				else {
-					Duration left = Duration.ofSeconds(60 - second % 60);
-					assertThatExceptionOfType(OutgoingCallDeniedException.class)
-						.isThrownBy(() -> interceptor.intercept(new MockClientHttpRequest(), new byte[0], service))
-						.satisfies((ex) -> assertThat(ex.getDecision().retryAfter()).hasValue(left));
-				}
-				clock.advance(Duration.ofSeconds(1));
-			}
-			assertThat(sent).hasValue(2);
-		});
 	}
 
 	private static @Nullable Duration waitOf(String... headers) {
