@@ -88,6 +88,13 @@ public final class OwnSentinel implements AutoCloseable {
 				prefix + ".database=2", prefix + ".client-name=app-1" };
 	}
 
+	/** Returns the connections of others to the sentinel. */
+	public List<String> clients() {
+		try (Jedis jedis = sentinel()) {
+			return jedis.clientList().lines().filter((line) -> !line.contains(" cmd=client ")).toList();
+		}
+	}
+
 	/** Waits until the replica is the master. */
 	public void awaitSwitch() {
 		try (Jedis jedis = sentinel()) {

@@ -1,28 +1,22 @@
 package io.github.ratelimit.spring.redis;
 
-import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import io.github.ratelimit.Decision.Source;
 import io.github.ratelimit.spring.OwnRedis;
 import io.github.ratelimit.spring.PolicyLimiter;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.test.TestCluster;
-import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import redis.clients.jedis.CommandArguments;
-import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
-import redis.embedded.RedisSentinel;
 
 import org.springframework.context.ConfigurableApplicationContext;
 
@@ -48,41 +42,14 @@ class StoppedApplicationIT {
 		this.redis.close();
 	}
 
+	/** Twice, because it is started again between. */
 	@Test
 	void nothingRemainsWhileApplicationIsStopped() {
-		assertNothingRemains(this::clients, "ratelimit.redis.url=redis://127.0.0.1:" + this.redis.port());
-	}
-
-	/** The sentinel closes a connection when it has been asked. */
-	@Test
-	void nothingRemainsAtSentinelWhileApplicationIsStopped() throws IOException {
-		int sentinelPort = TestRedis.freePort();
-		RedisSentinel sentinel = RedisSentinel.newRedisSentinel()
-			.bind("127.0.0.1")
-			.port(sentinelPort)
-			.setting("sentinel monitor main 127.0.0.1 %d 1".formatted(this.redis.port()))
-			.build();
-		sentinel.start();
-		try (Jedis admin = new Jedis("127.0.0.1", sentinelPort)) {
-			assertNothingRemains(
-					() -> Stream
-						.concat(clients().stream(),
-								admin.clientList().lines().filter((line) -> !line.contains(" cmd=client ")))
-						.toList(),
-					"ratelimit.redis.sentinel.master=main", "ratelimit.redis.sentinel.nodes=127.0.0.1:" + sentinelPort);
-		}
-		finally {
-			sentinel.stop();
-		}
-	}
-
-	/** Twice, because it is started again between. */
-	private static void assertNothingRemains(Supplier<List<String>> clients, String... servers) {
 		// Applications of other tests may have been left open.
 		Set<Thread> others = threads();
 		StarterRunners.nonWeb()
-			.withPropertyValues(servers)
-			.withPropertyValues("ratelimit.redis.client-name=app-1", "ratelimit.redis.timeout=10s",
+			.withPropertyValues("ratelimit.redis.url=redis://127.0.0.1:" + this.redis.port(),
+					"ratelimit.redis.client-name=app-1", "ratelimit.redis.timeout=10s",
 					"ratelimit.defaults.identifiers=global", "ratelimit.policies.api.limits=100000/d",
 					"ratelimit.policies.api.algorithm=fixed-window", "ratelimit.policies.api.lease=1m")
 			.run((context) -> {
@@ -92,9 +59,9 @@ class StoppedApplicationIT {
 						assertThat(context.getBean(PolicyLimiter.class).tryAcquire("api").decision().source())
 							.isIn(Source.STORE, Source.LEASE);
 					}
-					assertThat(clients.get()).isNotEmpty();
+					assertThat(clients()).isNotEmpty();
 					application.stop();
-					TestCluster.await("The servers have seen the end", () -> clients.get().isEmpty());
+					TestCluster.await("The server has seen the end", () -> clients().isEmpty());
 					await().atMost(Duration.ofMinutes(1))
 						.untilAsserted(() -> assertThat(threads()).as("new threads").isSubsetOf(others));
 					application.start();
