@@ -1,20 +1,23 @@
 package io.github.ratelimit.spring;
 
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.domain.JavaMember;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
-import com.tngtech.archunit.lang.ArchCondition;
-import com.tngtech.archunit.lang.ConditionEvents;
-import com.tngtech.archunit.lang.SimpleConditionEvent;
 import inet.ipaddr.HostName;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
@@ -25,11 +28,14 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noMembers;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What may be public, and who may know whom.
+ * What may be public, and who may know whom. The drawing in {@code docs/how-it-works.md}
+ * of what an allowed request passes has classes that exist, and not more than it may
+ * pass.
  */
 class ArchitectureTests {
 
@@ -39,6 +45,11 @@ class ArchitectureTests {
 		.importPackages("io.github.ratelimit");
 
 	private static final String ROOT = "io.github.ratelimit.spring";
+
+	/** To pass more of these classes, a request needs a good reason. */
+	private static final int MOST = 14;
+
+	private static final Pattern CLASS = Pattern.compile("\\b(?:[A-Z][a-z]+)+\\b");
 
 	/** The picture of the house: each package, and whom of the others it may know. */
 	private static final Map<String, Set<String>> PICTURE = Map.ofEntries(Map.entry("policy", Set.of()),
@@ -66,24 +77,15 @@ class ArchitectureTests {
 			.bePublic()
 			.andShould()
 			.haveModifier(JavaModifier.FINAL)
-			.andShould(haveNoPublicMembers())
 			.check(CLASSES);
-	}
-
-	private static ArchCondition<JavaClass> haveNoPublicMembers() {
-		return new ArchCondition<>("have no public members") {
-
-			@Override
-			public void check(JavaClass type, ConditionEvents events) {
-				for (JavaMember member : type.getMembers()) {
-					boolean defaultConstructor = member.getName().equals("<init>");
-					if (member.getModifiers().contains(JavaModifier.PUBLIC) && !defaultConstructor) {
-						events.add(SimpleConditionEvent.violated(type, member.getFullName() + " is public"));
-					}
-				}
-			}
-
-		};
+		noMembers().that()
+			.areDeclaredInClassesThat()
+			.areAnnotatedWith(AutoConfiguration.class)
+			.and()
+			.doNotHaveName("<init>")
+			.should()
+			.bePublic()
+			.check(CLASSES);
 	}
 
 	@Test
@@ -182,6 +184,63 @@ class ArchitectureTests {
 			.allSatisfy(
 					(thePackage) -> assertThat(thePackage.isAnnotatedWith(NullMarked.class)).as(thePackage.getName())
 						.isTrue());
+	}
+
+	@Test
+	void requestPassesFewClassesOfTheStarter() throws IOException {
+		Set<String> drawn = names(before(drawing(), "subgraph core"));
+		assertThat(drawn).hasSizeBetween(MOST / 2, MOST).isSubsetOf(typesIn("io.github.ratelimit.spring"));
+		assertThat(page()).contains("limited by a header: %d, without".formatted(drawn.size()));
+	}
+
+	@Test
+	void requestPassesClassesOfTheCore() throws IOException {
+		Set<String> drawn = names(before(after(drawing(), "subgraph core"), "end\n"));
+		assertThat(drawn).isNotEmpty().isSubsetOf(typesIn("io.github.ratelimit"));
+	}
+
+	@Test
+	void featuresAddClassesThatExist() throws IOException {
+		String table = before(after(page(), "| feature | classes |"), "\n\n");
+		List<String> columns = table.lines()
+			.filter((line) -> !line.isBlank() && !line.startsWith("|---"))
+			.map((line) -> line.split("\\|")[2])
+			.toList();
+		assertThat(columns).hasSizeGreaterThan(10);
+		assertThat(names(String.join(" ", columns))).hasSizeGreaterThan(columns.size())
+			.isSubsetOf(typesIn("io.github.ratelimit.spring"));
+	}
+
+	private static String drawing() throws IOException {
+		return before(after(after(page(), "## The classes it passes"), "```mermaid"), "```");
+	}
+
+	private static String after(String text, String start) {
+		assertThat(text).contains(start);
+		return text.substring(text.indexOf(start) + start.length());
+	}
+
+	private static String before(String text, String end) {
+		assertThat(text).contains(end);
+		return text.substring(0, text.indexOf(end));
+	}
+
+	private static Set<String> names(String text) {
+		return CLASS.matcher(text)
+			.results()
+			.map((match) -> match.group())
+			.collect(Collectors.toCollection(TreeSet::new));
+	}
+
+	private static String page() throws IOException {
+		return Files.readString(Path.of("..", "docs", "how-it-works.md"));
+	}
+
+	private static Set<String> typesIn(String root) {
+		return CLASSES.that(JavaClass.Predicates.resideInAPackage(root + ".."))
+			.stream()
+			.map(JavaClass::getSimpleName)
+			.collect(Collectors.toSet());
 	}
 
 }
