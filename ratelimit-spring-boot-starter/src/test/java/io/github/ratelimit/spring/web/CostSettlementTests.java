@@ -1,9 +1,9 @@
 package io.github.ratelimit.spring.web;
 
 import java.util.List;
-import java.util.concurrent.BrokenBarrierException;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.Phaser;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
@@ -13,35 +13,58 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.outage.OnStoreFailure;
+import io.github.ratelimit.spring.StarterRunners;
+import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.decide.PolicyCharge;
+import io.github.ratelimit.spring.decide.PolicyUse;
 import io.github.ratelimit.spring.policy.Enforcement;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import io.github.ratelimit.spring.policy.Mode;
 import io.github.ratelimit.spring.policy.ResponseCondition;
 import io.github.ratelimit.spring.web.CostSettlement.Settlement;
+import io.github.ratelimit.spring.web.RequestState.DeferredUse;
+import io.github.ratelimit.test.ManualClock;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import org.springframework.boot.test.context.assertj.AssertableWebApplicationContext;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockHttpServletResponse;
+import org.springframework.util.StringUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 /**
- * Tests for {@link CostSettlement}.
+ * Tests for {@link CostSettlement}, and for the {@link RequestState} that keeps what is
+ * to be settled.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class CostSettlementTests {
 
 	private static final Identifier ALICE = Identifier.user("alice");
 
 	private static final Identifier ADDRESS = Identifier.ip("203.0.113.7");
 
+	private static final String ERROR = "A true cost is not settled: Invalid policy ";
+
 	private final CostSettlement costs = CostSettlement.of(new MockHttpServletRequest());
+
+	private final WebApplicationContextRunner runner = StarterRunners.web()
+		.withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
+		.withBean(Limited.class)
+		.withPropertyValues("ratelimit.policies.tokens.limits=10/s", "ratelimit.policies.bytes.limits=10/s");
 
 	@ParameterizedTest
 	@CsvSource({ "10 3, 3", "refund 100, 0", "100 refund, 0", "'', " })
@@ -102,7 +125,7 @@ class CostSettlementTests {
 		for (long cost : new long[] { 0, 1, 2, 4, 5, 10 }) {
 			CostSettlement mixed = CostSettlement.of(new MockHttpServletRequest());
 			mixed.add(charge(2, ALICE), null);
-			mixed.add(local(charge(3, ALICE)), null);
+			mixed.add(charge(3, ALICE).countedIn(Decision.Source.LOCAL), null);
 			mixed.settle("tokens", cost);
 			assertThat(mixed.end()).extracting((settlement) -> settlement.used().source(), Settlement::cost)
 				.containsExactly(tuple(Decision.Source.STORE, Math.min(cost, 2)),
@@ -110,13 +133,9 @@ class CostSettlementTests {
 		}
 	}
 
-	private static PolicyCharge local(PolicyCharge charge) {
-		return charge.countedIn(Decision.Source.LOCAL);
-	}
-
 	@Test
 	void parallelThreadsGetTheSameCosts() {
-		CyclicBarrier nobodyHasFoundAny = new CyclicBarrier(2);
+		Phaser nobodyHasFoundAny = new Phaser(2);
 		AtomicInteger looks = new AtomicInteger();
 		MockHttpServletRequest request = new MockHttpServletRequest() {
 
@@ -124,7 +143,7 @@ class CostSettlementTests {
 			public Object getAttribute(String name) {
 				Object found = super.getAttribute(name);
 				if (looks.incrementAndGet() <= 2) {
-					await(nobodyHasFoundAny);
+					nobodyHasFoundAny.arriveAndAwaitAdvance();
 				}
 				return found;
 			}
@@ -136,19 +155,83 @@ class CostSettlementTests {
 		assertThat(asked.get(0).join()).isSameAs(asked.get(1).join());
 	}
 
-	private static void await(CyclicBarrier barrier) {
-		try {
-			barrier.await();
-		}
-		catch (InterruptedException | BrokenBarrierException ex) {
-			throw new IllegalStateException(ex);
-		}
+	@Test
+	void unknownPolicyIsLoggedOnceAsError(CapturedOutput output) {
+		this.runner.run((context) -> {
+			for (int i = 0; i < 3; i++) {
+				assertThat(CostSettlement.of(request(context)).settle("token", 5)).isFalse();
+			}
+			CostSettlement.of(request(context)).settle("rows", 5);
+			assertThat(StringUtils.countOccurrencesOf(output.toString(), ERROR)).isEqualTo(2);
+			assertThat(output).contains("ERROR")
+				.contains(ERROR + "(token): must be one of [Limited.call, bytes, tokens]. Did you mean 'tokens'?")
+				.contains(ERROR + "(rows): must be one of [Limited.call, bytes, tokens].");
+		});
+	}
+
+	/** It counts nothing, or the limiter is off. */
+	@ParameterizedTest
+	@CsvSource({ "tokens, true", "Limited.call, true", "token, false" })
+	void nothingIsSaidOfPolicyThatDoesNotCount(String policy, boolean enabled, CapturedOutput output) {
+		this.runner.withPropertyValues("ratelimit.enabled=" + enabled).run((context) -> {
+			assertThat(CostSettlement.of(request(context)).settle(policy, 5)).isFalse();
+			assertThat(output).doesNotContain(ERROR);
+		});
+	}
+
+	private static HttpServletRequest request(AssertableWebApplicationContext context) {
+		return new MockHttpServletRequest(context.getServletContext());
+	}
+
+	/** As the access denied page of Spring Security. An error page drops them. */
+	@Test
+	void useIsDeferredToForwardBetweenTheFilters() {
+		RequestState state = RequestState.of(new MockHttpServletRequest());
+		DeferredUse use = new DeferredUse(new PolicyUse(policy(), 1, Map.of(), List.of("/**")), false, false);
+		assertThat(state.addPolicy("api")).isTrue();
+		state.defer(List.of(use), DispatcherType.REQUEST);
+		assertThat(state.addPolicy("api")).isFalse();
+		state.defer(List.of(), DispatcherType.FORWARD);
+		assertThat(state.takeDeferred()).containsExactly(use);
+		assertThat(state.takeDeferred()).isEmpty();
+		state.defer(List.of(use), DispatcherType.REQUEST);
+		state.defer(List.of(), DispatcherType.ERROR);
+		assertThat(state.takeDeferred()).isEmpty();
+	}
+
+	@Test
+	void requestRunsWhileServedOrOpen() {
+		MockHttpServletRequest request = new MockHttpServletRequest();
+		request.setAsyncSupported(true);
+		RequestState running = RequestState.of(request);
+		assertThat(running.isRunning()).isTrue();
+		running.serve(null);
+		assertThat(running.isRunning()).isFalse();
+		request.startAsync();
+		running.endDispatch(request, null);
+		assertThat(running.isRunning()).isTrue();
+		request.setAsyncStarted(false);
+		assertThat(running.isRunning()).isFalse();
+		running.serve(new Thread(() -> {
+		}));
+		assertThat(running.isRunning()).isFalse();
 	}
 
 	private static PolicyCharge charge(long cost, Identifier... identifiers) {
-		Policy policy = Policy.of("tokens", new SlidingLog(), Limit.parse("100/m"));
-		return new PolicyCharge(new IdentifiedPolicy(policy, List.of("user", "ip")),
-				new Charge(policy, List.of(identifiers), cost));
+		IdentifiedPolicy policy = policy();
+		return new PolicyCharge(policy, new Charge(policy.policy(), List.of(identifiers), cost));
+	}
+
+	private static IdentifiedPolicy policy() {
+		return new IdentifiedPolicy(Policy.of("tokens", new SlidingLog(), Limit.parse("100/m")), List.of("user", "ip"));
+	}
+
+	static class Limited {
+
+		@RateLimited(limits = "1/s")
+		public void call() {
+		}
+
 	}
 
 }
