@@ -1,11 +1,5 @@
 package io.github.ratelimit.spring.web;
 
-import io.github.ratelimit.spring.SecurityFilters;
-import io.github.ratelimit.spring.web.answer.Rejections;
-import io.github.ratelimit.spring.web.answer.Answer;
-import io.github.ratelimit.spring.web.answer.StatusHeaders;
-import io.github.ratelimit.spring.web.cors.ApplicationCors;
-
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -27,15 +21,19 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.RateLimitExceededException;
-import io.github.ratelimit.spring.Rejection;
 import io.github.ratelimit.spring.Rejection.Reason;
 import io.github.ratelimit.spring.RejectionHandler;
-import io.github.ratelimit.spring.decide.Decider;
+import io.github.ratelimit.spring.SecurityFilters;
 import io.github.ratelimit.spring.config.RateLimitProperties.RejectionProperties;
+import io.github.ratelimit.spring.decide.Decider;
+import io.github.ratelimit.spring.web.answer.Answer;
+import io.github.ratelimit.spring.web.answer.Rejections;
+import io.github.ratelimit.spring.web.answer.StatusHeaders;
+import io.github.ratelimit.spring.web.cors.ApplicationCors;
 import io.github.ratelimit.test.ManualClock;
+import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletOutputStream;
-import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -50,6 +48,8 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.mock.web.DelegatingServletOutputStream;
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockHttpServletResponse;
+import org.springframework.web.context.request.RequestContextHolder;
+import org.springframework.web.context.request.ServletRequestAttributes;
 import org.springframework.web.context.support.StaticWebApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -74,17 +74,14 @@ class RejectionsTests {
 	@CsvSource({ "1, 0, 1", "1000000, 0, 1", "1000001, 0, 2", "1000000, 30000000, 30", "1000000, -1, " })
 	void retryAfterIsLongestWaitInWholeSeconds(long perSecond, long perMinute, @Nullable String expected)
 			throws IOException {
-		MockHttpServletResponse response = new MockHttpServletResponse();
-		rejections(null).write(new Answer(Reason.DENIED, decision(perSecond, perMinute)), new MockHttpServletRequest(),
-				response);
+		MockHttpServletResponse response = write(rejections(null), decision(perSecond, perMinute));
 		assertThat(response.getHeader("Retry-After")).isEqualTo(expected);
 	}
 
 	@Test
 	void blockIsAnotherTypeOfProblem() throws IOException {
-		MockHttpServletResponse response = new MockHttpServletResponse();
-		rejections(null).write(new Answer(Reason.DENIED, new Decision(false, List.of(), Duration.ofMillis(90_001))),
-				new MockHttpServletRequest(), response);
+		MockHttpServletResponse response = write(rejections(null),
+				new Decision(false, List.of(), Duration.ofMillis(90_001)));
 		assertThat(response.getStatus()).isEqualTo(429);
 		assertThat(response.getHeader("Retry-After")).isEqualTo("91");
 		assertThat(response.getContentAsString()).isEqualTo("""
@@ -94,24 +91,19 @@ class RejectionsTests {
 	}
 
 	@Test
-	void failureIsPassedOnWhenConnectionBreaks() {
+	void failureIsPassedOnWhenConnectionBreaks() throws IOException {
+		OutputStream broken = OutputStream.nullOutputStream();
+		broken.close();
 		MockHttpServletResponse response = new MockHttpServletResponse() {
 
 			@Override
 			public ServletOutputStream getOutputStream() {
-				return new DelegatingServletOutputStream(new OutputStream() {
-
-					@Override
-					public void write(int octet) throws IOException {
-						throw new IOException("Broken pipe");
-					}
-
-				});
+				return new DelegatingServletOutputStream(broken);
 			}
 
 		};
 		assertThatIOException().isThrownBy(() -> rejections(null).write(DENIED, new MockHttpServletRequest(), response))
-			.withMessage("Broken pipe");
+			.withMessage("Stream closed");
 		assertThat(resolver().resolveException(new MockHttpServletRequest(), response, null,
 				new RateLimitExceededException(decision(1, 1))))
 			.isNotNull();
@@ -122,12 +114,11 @@ class RejectionsTests {
 		MockHttpServletResponse response = new MockHttpServletResponse();
 		RateLimitExceededException denied = new RateLimitExceededException(decision(1, 1));
 		assertThatExceptionOfType(RateLimitExceededException.class)
-			.isThrownBy(() -> new RateLimitExceededFilter(responses(), decisions(), (request) -> (name) -> null)
-				.doFilter(new MockHttpServletRequest(), response, (request, same) -> {
-					same.getWriter().write("begun");
-					same.flushBuffer();
-					throw denied;
-				}))
+			.isThrownBy(() -> filter().doFilter(new MockHttpServletRequest(), response, (request, same) -> {
+				same.getWriter().write("begun");
+				same.flushBuffer();
+				throw denied;
+			}))
 			.isSameAs(denied);
 		assertThat(response.getStatus()).isEqualTo(200);
 		assertThat(response.getContentAsString()).isEqualTo("begun");
@@ -139,13 +130,42 @@ class RejectionsTests {
 		response.sendError(400);
 		RateLimitExceededException denied = new RateLimitExceededException(decision(1, 1));
 		rejections(null).write(DENIED, new MockHttpServletRequest(), response);
-		new RateLimitExceededFilter(responses(), decisions(), (request) -> (name) -> null)
-			.doFilter(new MockHttpServletRequest(), response, (request, same) -> {
-				throw denied;
-			});
+		filter().doFilter(new MockHttpServletRequest(), response, (request, same) -> {
+			throw denied;
+		});
 		assertThat(resolver().resolveException(new MockHttpServletRequest(), response, null, denied)).isNotNull();
 		assertThat(response.getStatus()).isEqualTo(400);
 		assertThat(response.getContentAsByteArray()).isEmpty();
+	}
+
+	@Test
+	void requestIsKnownInItsChainOnly() throws IOException, ServletException {
+		MockHttpServletRequest outer = new MockHttpServletRequest("GET", "/outer");
+		MockHttpServletRequest inner = new MockHttpServletRequest("GET", "/inner");
+		assertThatExceptionOfType(ServletException.class).isThrownBy(() -> serve(outer, (request, response) -> {
+			serve(inner, (same, other) -> assertFound(inner));
+			assertFound(outer);
+			RequestContextHolder.setRequestAttributes(new ServletRequestAttributes(inner));
+			assertFound(inner);
+			RequestContextHolder.resetRequestAttributes();
+			assertFound(outer);
+			throw new ServletException("failed");
+		}));
+		assertThat(RateLimitExceededFilter.currentRequest()).isNull();
+	}
+
+	private static void assertFound(MockHttpServletRequest request) {
+		assertThat(RateLimitExceededFilter.currentRequest()).isNotNull()
+			.extracting(ServletRequestAttributes::getRequest)
+			.isSameAs(request);
+	}
+
+	private static void serve(MockHttpServletRequest request, FilterChain chain) throws IOException, ServletException {
+		filter().doFilter(request, new MockHttpServletResponse(), chain);
+	}
+
+	private static RateLimitExceededFilter filter() {
+		return new RateLimitExceededFilter(responses(), decisions(), (request) -> (name) -> null);
 	}
 
 	private static RateLimitExceededResolver resolver() {
@@ -154,39 +174,37 @@ class RejectionsTests {
 
 	@Test
 	void handlerFindsAnswerReady() throws IOException {
-		handle(new MockHttpServletResponse(), (rejection, request, response) -> {
+		write(rejections((rejection, request, response) -> {
 			assertThat(response.getStatus()).isEqualTo(429);
 			assertThat(response.getHeader("Retry-After")).isEqualTo("1");
 			assertThat(rejection.reason()).isEqualTo(Reason.DENIED);
 			assertThat(rejection.decision()).isNotNull();
 			assertThat(rejection.problem().getStatus()).isEqualTo(429);
 			assertThat(rejection.problem().getProperties()).containsKey("violated-policies");
-		});
+		}), decision(1, 1));
 	}
 
 	static Stream<Arguments> handlers() {
-		return Stream.of(handler((rejection, response) -> response.setStatus(420), 420, "420" + VIOLATED),
-				handler((rejection, response) -> rejection.problem().setStatus(503), 503, "503" + VIOLATED),
-				handler((rejection, response) -> {
+		return Stream.of(handler((rejection, request, response) -> response.setStatus(420), 420, "420" + VIOLATED),
+				handler((rejection, request, response) -> rejection.problem().setStatus(503), 503, "503" + VIOLATED),
+				handler((rejection, request, response) -> {
 					rejection.problem().setDetail("Later");
 					rejection.problem().setInstance(URI.create("/requests/1"));
 					rejection.problem().setProperty("violated-policies", "none");
 				}, 429, "429,\"detail\":\"Later\",\"instance\":\"/requests/1\",\"violated-policies\":\"none\"}"),
-				handler((rejection, response) -> response.getWriter().write("Slow down"), 429, "Slow down"),
-				handler((rejection, response) -> response.sendError(503), 503, ""),
-				handler((rejection, response) -> response.sendRedirect("/wait"), 302, ""));
+				handler((rejection, request, response) -> response.getWriter().write("Slow down"), 429, "Slow down"),
+				handler((rejection, request, response) -> response.sendError(503), 503, ""),
+				handler((rejection, request, response) -> response.sendRedirect("/wait"), 302, ""));
 	}
 
-	private static Arguments handler(Change change, int status, String body) {
-		return Arguments.of((RejectionHandler) (rejection, request, response) -> change.make(rejection, response),
-				status, body);
+	private static Arguments handler(RejectionHandler handler, int status, String body) {
+		return Arguments.of(handler, status, body);
 	}
 
 	@ParameterizedTest
 	@MethodSource("handlers")
 	void handlerChangesOrReplacesAnswer(RejectionHandler handler, int status, String body) throws IOException {
-		MockHttpServletResponse response = new MockHttpServletResponse();
-		handle(response, handler);
+		MockHttpServletResponse response = write(rejections(handler), decision(1, 1));
 		assertThat(response.getStatus()).isEqualTo(status);
 		assertThat(response.getHeader("Retry-After")).isEqualTo("1");
 		assertThat(response.getContentAsString().replaceFirst(".*\"status\":", "")).isEqualTo(body);
@@ -208,8 +226,7 @@ class RejectionsTests {
 			fail(failures.next());
 		});
 		while (failures.hasNext()) {
-			MockHttpServletResponse response = new MockHttpServletResponse();
-			rejections.write(DENIED, new MockHttpServletRequest(), response);
+			MockHttpServletResponse response = write(rejections, decision(1, 1));
 			assertThat(response.getStatus()).isEqualTo(429);
 			assertThat(response.getHeader("Location")).isNull();
 			assertThat(response.getHeader("Retry-After")).isEqualTo("1");
@@ -226,24 +243,18 @@ class RejectionsTests {
 	}
 
 	@Test
-	void statusAndTypeAreThoseOfProperties() throws IOException {
+	void blockHasStatusOfPropertiesAndItsOwnType() throws IOException {
 		Rejections rejections = new Rejections(new RejectionProperties(420, "https://example.com/problems/quota"),
 				JsonMapper.shared(), null);
-		MockHttpServletResponse response = new MockHttpServletResponse();
-		rejections.write(DENIED, new MockHttpServletRequest(), response);
-		assertThat(response.getStatus()).isEqualTo(420);
-		assertThat(response.getHeader("Retry-After")).isEqualTo("1");
-		assertThat(response.getContentAsString()).startsWith("{\"type\":\"https://example.com/problems/quota\",")
-			.contains("\"status\":420");
-		MockHttpServletResponse blocked = new MockHttpServletResponse();
-		rejections.write(new Answer(Reason.DENIED, new Decision(false, List.of(), Duration.ofSeconds(1))),
-				new MockHttpServletRequest(), blocked);
+		MockHttpServletResponse blocked = write(rejections, new Decision(false, List.of(), Duration.ofSeconds(1)));
 		assertThat(blocked.getStatus()).isEqualTo(420);
 		assertThat(blocked.getContentAsString()).contains("#abnormal-usage-detected");
 	}
 
-	private static void handle(MockHttpServletResponse response, RejectionHandler handler) throws IOException {
-		rejections(handler).write(DENIED, new MockHttpServletRequest(), response);
+	private static MockHttpServletResponse write(Rejections rejections, Decision decision) throws IOException {
+		MockHttpServletResponse response = new MockHttpServletResponse();
+		rejections.write(new Answer(Reason.DENIED, decision), new MockHttpServletRequest(), response);
+		return response;
 	}
 
 	private static Rejections rejections(@Nullable RejectionHandler handler) {
@@ -265,13 +276,6 @@ class RejectionsTests {
 						perSecond != 0),
 						LimitStatus.ofMicros(POLICY, Identifier.GLOBAL, POLICY.limits().get(1), 0, 1, perMinute,
 								perMinute != 0)));
-	}
-
-	@FunctionalInterface
-	private interface Change {
-
-		void make(Rejection rejection, HttpServletResponse response) throws IOException;
-
 	}
 
 }
