@@ -148,7 +148,7 @@ class StartFailuresTests {
 	}
 
 	private static String name(String property) {
-		return property.startsWith("spring.") ? property
+		return property.matches("(spring|server)\\..*") ? property
 				: "ratelimit." + (property.startsWith("api.") ? "policies." : "") + property;
 	}
 
