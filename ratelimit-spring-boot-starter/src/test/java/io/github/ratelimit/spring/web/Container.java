@@ -4,8 +4,11 @@ import org.eclipse.jetty.ee11.servlet.ServletHandler;
 import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.server.Connector;
 import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.autoconfigure.AutoConfigurationImportFilter;
+import org.springframework.boot.autoconfigure.AutoConfigurationMetadata;
 import org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration;
 import org.springframework.boot.jetty.servlet.JettyServletWebServerFactory;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
@@ -18,20 +21,14 @@ import org.springframework.context.annotation.Import;
 enum Container {
 
 	/** It serves all tests that do not say otherwise: see {@link TomcatByDefault}. */
-	TOMCAT(OnTomcat.class),
+	TOMCAT,
 
 	/** With all that Spring Boot does for it. */
-	JETTY(OnJetty.class);
-
-	private final Class<?> configuration;
-
-	Container(Class<?> configuration) {
-		this.configuration = configuration;
-	}
+	JETTY;
 
 	/** What lets an application run on this container. */
 	Class<?> configuration() {
-		return this.configuration;
+		return (this == JETTY) ? OnJetty.class : OnTomcat.class;
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -72,6 +69,23 @@ enum Container {
 				}
 				server.getDescendants(ServletHandler.class).forEach((handler) -> handler.setDecodeAmbiguousURIs(true));
 			});
+		}
+
+	}
+
+	/**
+	 * Uses Tomcat for the applications of tests, though Jetty is on the class path too.
+	 */
+	static final class TomcatByDefault implements AutoConfigurationImportFilter {
+
+		@Override
+		public boolean[] match(@Nullable String[] autoConfigurationClasses, AutoConfigurationMetadata metadata) {
+			boolean[] matches = new boolean[autoConfigurationClasses.length];
+			for (int i = 0; i < matches.length; i++) {
+				String name = autoConfigurationClasses[i];
+				matches[i] = name != null && !name.startsWith("org.springframework.boot.jetty.");
+			}
+			return matches;
 		}
 
 	}

@@ -6,36 +6,27 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
 
-import io.github.ratelimit.spring.annotation.RateLimited;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.context.annotation.Import;
-import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RequestParam;
-import org.springframework.web.bind.annotation.ResponseBody;
-import org.springframework.web.context.request.RequestAttributes;
-import org.springframework.web.context.request.RequestContextHolder;
-
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * What is true of every servlet container: a path is decided when a request reaches it,
- * each policy once in a request; and what a request costs is settled once, at its end.
+ * each policy once in a request; what a request costs is settled once, at its end; and it
+ * runs until then.
  */
-@StartApplication(on = { Container.TOMCAT, Container.JETTY }, value = """
+@StartApplication(on = { Container.TOMCAT, Container.JETTY }, application = ServingApplication.class, value = """
 		server.shutdown: immediate
 		ratelimit.policies:
-		  all: { paths: /**, limits: 1000/h }
+		  all: { paths: /**, limits: 1000/h, exclude: /held/** }
 		  api: { paths: /api/**, limits: 3/h }
 		  error: { paths: /error, limits: 3/h }
 		  login: { paths: /login/**, limits: 100/h, count-when: 'status in [401, 5xx]' }
@@ -43,17 +34,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 		  priced: { paths: [/priced/plain, /priced/include], limits: 100/h,
 		    routes: [{ paths: [/priced/other, /priced/forward], cost: 5 }] }
 		  running: { paths: /**, concurrent: 1000, mode: shadow }
+		  held: { paths: /held/**, concurrent: 1 }
+		  other: { paths: /held/callable, limits: 1/h, identifiers: 'header:X-User', missing-identifier: skip }
 		""")
-class DispatchIT {
-
-	@Parameter
-	TestApplication application;
+class DispatchIT extends WithApplication {
 
 	/** However they end. */
 	@AfterEach
 	void noRequestRunsAnyMore() {
 		assertThat(this.application.decisions("running")).isPositive();
 		this.application.assertUsed("running", 0);
+		assertThat(ServingApplication.arrived.availablePermits()).isZero();
+		assertThat(ServingApplication.mayGoOn.availablePermits()).isZero();
 	}
 
 	@ParameterizedTest
@@ -76,8 +68,7 @@ class DispatchIT {
 			"/open/dispatch?to=/api/plain, api", "/open/throw, error", "/open/error/418, error" })
 	void requestIsDeniedWhenPathThatItReachesIs(String path, String policy) {
 		assertThat(this.application.statuses(3, path)).doesNotContain(429);
-		HttpResponse<String> denied = this.application.get(path);
-		assertThat(denied.statusCode()).isEqualTo(429);
+		HttpResponse<String> denied = get(429, path);
 		assertThat(denied.body()).contains("\"violated-policies\":[\"" + policy + "\"]").doesNotContain("begun");
 		assertThat(denied.headers().firstValue("Retry-After")).hasValue("3600");
 		this.application.assertUsed(policy, 3);
@@ -88,7 +79,9 @@ class DispatchIT {
 	@Test
 	void otherPoliciesStillCountWhenIncludedPathIsDenied() {
 		this.application.statuses(3, "/api/plain");
-		assertThat(this.application.get("/open/include-or-forward?settle=3").statusCode()).isEqualTo(200);
+		assertThat(
+				this.application.get("/open/include-or-forward?settle=3&to=/api/plain&to=/tokens/plain").statusCode())
+			.isEqualTo(200);
 		this.application.assertUsed("tokens", 3);
 	}
 
@@ -118,12 +111,11 @@ class DispatchIT {
 
 	@Test
 	void methodsCalledInParallelForOneRequestAllCount() {
-		HttpResponse<String> response = this.application.get("/parallel?threads=16");
-		assertThat(response.statusCode()).isEqualTo(200);
+		HttpResponse<String> response = get(200, "/open/parallel");
 		assertThat(response.headers().allValues("RateLimit")).hasSize(1);
-		assertThat(response.headers().allValues("X-Rate-Limit-Limit")).containsExactly("1000");
-		assertThat(this.application.decisions("Parallel.first")).isEqualTo(8);
-		assertThat(this.application.decisions("Parallel.second")).isEqualTo(8);
+		assertThat(response.headers().allValues("X-Rate-Limit-Limit")).containsExactly("100");
+		assertThat(this.application.decisions("tokens")).isEqualTo(8);
+		assertThat(this.application.decisions("Limited.other")).isEqualTo(8);
 	}
 
 	@ParameterizedTest
@@ -140,10 +132,11 @@ class DispatchIT {
 	@CsvSource({ "/tokens/plain, 10", "/tokens/plain?settle=3, 3", "/tokens/plain?settle=10, 10",
 			"/tokens/plain?settle=25, 25", "/tokens/plain?settle=0, 0", "/tokens/plain?settle=1000, 100",
 			"/tokens/plain?settle=50&settle=7, 7", "/tokens/callable?settle=4, 4", "/tokens/future?settle=5, 5",
-			"/tokens/deferred?settle=5, 5", "/tokens/stream?settle=3, 3", "/tokens/stream-throw?settle=3, 3",
-			"/tokens/events?settle=3, 3", "/tokens/throw?settle=6, 6", "/tokens/time-out?settle=8, 8",
-			"/tokens/servlet/complete, 3", "/tokens/servlet/complete-at-once, 3", "/tokens/servlet/dispatch, 4",
-			"/tokens/servlet/dispatch-at-once, 4", "/tokens/servlet/again, 3", "/tokens/servlet/time-out, 7" })
+			"/tokens/stream?settle=3, 3", "/tokens/stream-throw?settle=3, 3", "/tokens/events?settle=3, 3",
+			"/tokens/throw?settle=6, 6", "/tokens/time-out?settle=8, 8", "/tokens/complete?settle=3, 3",
+			"/tokens/complete-later?settle=3, 3", "/tokens/wait?settle=7, 7",
+			"/tokens/dispatch?to=/tokens/plain&settle=4, 4", "/tokens/dispatch-later?to=/tokens/plain&settle=4, 4",
+			"/tokens/dispatch-later?to=/tokens/complete&settle=3, 3" })
 	void trueCostIsSettledOnceWhenTheRequestIsOver(String path, int used) {
 		getOrBreak(path);
 		assertSettledOnce("tokens", used, 10);
@@ -151,7 +144,7 @@ class DispatchIT {
 
 	/** The costs of the request are taken before anything of it counts. */
 	@ParameterizedTest
-	@ValueSource(strings = { "plain", "callable", "deferred", "future", "stream", "stream-throw", "throw" })
+	@ValueSource(strings = { "plain", "callable", "future", "stream", "stream-throw", "throw" })
 	void trueCostOfMethodIsSettledAfterTheRequest(String kind) {
 		getOrBreak("/open/" + kind + "?call&settle=3");
 		assertSettledOnce("tokens", 3, 1);
@@ -171,11 +164,6 @@ class DispatchIT {
 		this.application.assertUsed("running", 0);
 		assertThat(this.application.decisions(policy)).as("charges").isOne();
 		assertThat(this.application.settlements(policy)).as("settlements").isEqualTo((used != cost) ? 1 : 0);
-	}
-
-	@Test
-	void costOfPolicyThatDoesNotCountIsNotSettled() {
-		assertThat(this.application.get("/open/plain?settle=5").body()).isEqualTo("unknown");
 	}
 
 	/** Often, because Tomcat forgets about one of ten such requests without an event. */
@@ -204,49 +192,40 @@ class DispatchIT {
 		assertSettledOnce("tokens", 2, cost);
 	}
 
-	@Import(Parallel.class)
-	static class Application extends ServingApplication {
-
-		private final Parallel parallel;
-
-		Application(Limited limited, Parallel parallel) {
-			super(limited);
-			this.parallel = parallel;
-		}
-
-		/** Calls a limited method on many threads for one request. */
-		@GetMapping("/parallel")
-		@ResponseBody
-		String parallel(@RequestParam int threads) {
-			RequestAttributes attributes = RequestContextHolder.currentRequestAttributes();
-			CyclicBarrier start = new CyclicBarrier(threads);
-			CompletableFuture<?>[] calls = IntStream.range(0, threads).mapToObj((i) -> {
-				CompletableFuture<String> call = new CompletableFuture<>();
-				inThread(() -> {
-					RequestContextHolder.setRequestAttributes(attributes);
-					start.await();
-					return (i % 2 == 0) ? this.parallel.first() : this.parallel.second();
-				}, call::complete, call::completeExceptionally);
-				return call;
-			}).toArray(CompletableFuture[]::new);
-			CompletableFuture.allOf(calls).join();
-			return "served";
-		}
-
+	@ParameterizedTest
+	@ValueSource(strings = { "plain", "callable", "future", "events", "stream", "throw", "callable-throw", "error/418",
+			"forward" })
+	void requestRunsUntilItHasEnded(String kind) {
+		ServingApplication.states.clear();
+		CompletableFuture<HttpResponse<String>> first = hold("/held/" + kind);
+		this.application.assertUsed("held", 1);
+		RequestState state = ServingApplication.states.remove();
+		await().until(state::isRunning);
+		HttpResponse<String> denied = get(429, "/held/plain");
+		assertThat(denied.headers().allValues("Retry-After")).containsExactly("1");
+		assertThat(denied.headers().allValues("RateLimit-Policy"))
+			.containsExactly("\"held\";q=1;qu=\"concurrent-requests\"");
+		assertThat(denied.headers().allValues("RateLimit")).containsExactly("\"held\";r=0");
+		assertThat(denied.headers().allValues("X-Rate-Limit-Limit")).containsExactly("1");
+		assertThat(denied.body()).contains("\"violated-policies\":[\"held\"]");
+		ServingApplication.mayGoOn.release();
+		first.join();
+		this.application.assertUsed("held", 0);
+		await().until(() -> !state.isRunning());
 	}
 
-	static class Parallel {
+	@Test
+	void requestThatALimitDeniesDoesNotRun() {
+		assertThat(this.application.statuses(2, "/held/callable", "X-User", "anna")).containsExactly(200, 429);
+		this.application.assertUsed("held", 0);
+	}
 
-		@RateLimited(limits = "1000/m")
-		public String first() {
-			return "called";
-		}
-
-		@RateLimited(limits = "1000/m")
-		public String second() {
-			return "called";
-		}
-
+	/** Sends a request, and waits until it is being handled. */
+	private CompletableFuture<HttpResponse<String>> hold(String path) {
+		CompletableFuture<HttpResponse<String>> response = CompletableFuture
+			.supplyAsync(() -> this.application.get(path + "?hold&to=/inner/plain"));
+		ServingApplication.arrived.acquireUninterruptibly();
+		return response;
 	}
 
 }

@@ -2,33 +2,31 @@ package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpResponse;
 import java.util.List;
-import java.util.Set;
+import java.util.stream.Stream;
 
+import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.IdentifierResolver;
-import io.github.ratelimit.spring.OpenApplication;
+import io.github.ratelimit.spring.PlanResolver;
+import io.github.ratelimit.spring.PolicyLimiter;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.annotation.Bean;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestParam;
-import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Who is counted together, who is never limited or always denied, and what becomes of
- * requests without an identifier.
+ * requests without an identifier; also where handlers ask by the names of policies.
  */
 @StartApplication("""
 		ratelimit:
-		  filter.after-login-order: 10
 		  ip.trusted-proxies: 127.0.0.1
 		  identifiers.tenant: "#request.getHeader('X-Tenant')"
 		  allow: [header:X-Api-Key:k1, user:anna, ip:198.51.100.1]
@@ -43,12 +41,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 		    user: { paths: /user, limits: 1/m, identifiers: user }
 		    nothing: { paths: /costless, limits: 1/m, cost: 0, identifiers: header:X-User, missing-identifier: deny }
 		    address: { paths: /address, limits: 1/m }
-		    named: { limits: 1/m, identifiers: header:X-User, missing-identifier: deny }
+		    method: { limits: 1/m, identifiers: header:X-User, missing-identifier: deny }
+		    mail: { limits: 2/m, identifiers: user, when: "#request.getHeader('X-Free') == null",
+		      count-when: 'status in [401]', plans.gold.limits: 3/m }
+		    login: { limits: 2/m, identifiers: user, missing-identifier: deny }
 		""")
-class IdentifierIT {
-
-	@Parameter
-	TestApplication application;
+class IdentifierIT extends WithApplication {
 
 	@ParameterizedTest
 	@CsvSource({ "/cookie, Cookie, huge=a, other=x; huge=b", "/tenant, X-Tenant, a, b", "/bean, X-Tenant, a, b",
@@ -67,16 +65,6 @@ class IdentifierIT {
 		assertThat(status("/order?customer=")).isEqualTo(429);
 	}
 
-	@Test
-	void hugeCookieMakesNoHugeRedisKey() {
-		for (String end : new String[] { "1", "2" }) {
-			assertThat(this.application.statuses(2, "/cookie", "Cookie", "huge=" + "x".repeat(6000) + end))
-				.containsExactly(200, 429);
-		}
-		Set<String> keys = TestRedis.client().keys("*cookie%3Ahuge*");
-		assertThat(keys).isNotEmpty().allSatisfy((key) -> assertThat(key).hasSizeLessThan(200));
-	}
-
 	@ParameterizedTest
 	@ValueSource(strings = { "/path/%d", "/path/%d/more", "/handler/%d", "/other-handler/%d" })
 	void pathsOfOnePatternShareCount(String path) {
@@ -84,19 +72,12 @@ class IdentifierIT {
 		assertThat(status(path.formatted(2))).isEqualTo(429);
 	}
 
-	@Test
-	void requestThatCostsNothingNeedsNoIdentifier() {
-		assertThat(this.application.statuses(2, "/costless")).containsOnly(200);
-		assertThat(this.application.decisions()).isZero();
-	}
-
 	@ParameterizedTest
 	@CsvSource({ "/address, X-Api-Key, k1", "/user, X-Api-Key, k1", "/annotated, X-Api-Key, k1",
 			"/address, X-Forwarded-For, 198.51.100.1", "/user, X-User, anna", "/annotated, X-User, anna" })
 	void allowedClientIsNeverCounted(String path, String header, String value) {
 		for (int i = 0; i < 3; i++) {
-			HttpResponse<String> response = this.application.get(path, header, value);
-			assertThat(response.statusCode()).isEqualTo(200);
+			HttpResponse<String> response = get(200, path, header, value);
 			assertThat(response.headers().firstValue("RateLimit")).isEmpty();
 		}
 		assertThat(this.application.decisions()).isZero();
@@ -131,25 +112,43 @@ class IdentifierIT {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "/deny", "/named" })
+	@ValueSource(strings = { "/deny", "/method" })
 	void requestIsForbiddenWhenPolicyInsistsOnIdentifier(String path) {
 		assertForbidden(this.application.get(path));
+		assertThat(this.application.statuses(2, "/costless")).containsOnly(200);
 		assertThat(this.application.decisions()).isZero();
 		assertThat(this.application.statuses(2, path, "X-User", "a")).containsExactly(200, 429);
+	}
+
+	/** All of them answer 200, which count-when would refund. */
+	@Test
+	void callerOfTheRequestIsCountedWhereHandlerAsks() {
+		assertThat(get(200, "/mail", "X-User", "dan").headers().map()).doesNotContainKeys("ratelimit",
+				"x-rate-limit-limit");
+		this.application.assertUsed("mail", Identifier.user("dan"), 1);
+		assertThat(mails(3, "X-User", "dora")).containsExactly("true", "true", "false");
+		assertThat(mails(1, "X-User", "berta")).containsExactly("true");
+		assertThat(mails(3)).as("by address").containsExactly("true", "true", "false");
+		assertThat(mails(3, "X-User", "dora", "X-Free", "yes")).containsOnly("true");
+		assertThat(mails(3, "X-User", "dora", "X-Api-Key", "k1")).containsOnly("true");
+		assertThat(mails(4, "X-User", "gold")).containsExactly("true", "true", "true", "false");
+		assertThat(status("/mail?policy=login")).isEqualTo(403);
+	}
+
+	private List<String> mails(int times, String... headers) {
+		return Stream.generate(() -> this.application.get("/mail", headers).body()).limit(times).toList();
 	}
 
 	private int status(String path, String... headers) {
 		return this.application.get(path, headers).statusCode();
 	}
 
-	@OpenApplication
-	@RestController
-	static class Application {
+	static class Application extends TestApplication.WithMethod {
 
-		@GetMapping({ "/cookie", "/path/{id}", "/path/{id}/more", "/tenant", "/bean", "/skip", "/deny", "/free",
-				"/user", "/address", "/costless" })
-		String get() {
-			return "served";
+		private final ObjectProvider<PolicyLimiter> limiter;
+
+		Application(ObjectProvider<PolicyLimiter> limiter) {
+			this.limiter = limiter;
 		}
 
 		@RateLimited(limits = "1/m", identifiers = "path")
@@ -170,15 +169,14 @@ class IdentifierIT {
 			return "served";
 		}
 
-		@RateLimited("named")
-		@GetMapping("/named")
-		String named() {
-			return "served";
+		@GetMapping("/mail")
+		boolean mail(@RequestParam(defaultValue = "mail") String policy) {
+			return this.limiter.getObject().tryAcquire(policy).allowed();
 		}
 
 		@Bean
-		FilterRegistrationBean<HeaderLogin> login() {
-			return HeaderLogin.at(0);
+		static PlanResolver plans() {
+			return (user, request) -> user.getName();
 		}
 
 		@Bean

@@ -1,96 +1,100 @@
 package io.github.ratelimit.spring.web;
 
-import java.io.IOException;
-import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 
-import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Limit;
 import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.PolicySource;
-import jakarta.servlet.FilterChain;
-import jakarta.servlet.ServletException;
-import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletResponse;
+import io.github.ratelimit.spring.annotation.RateLimited;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.http.HttpStatus;
-import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
-import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.security.core.userdetails.User;
+import org.springframework.security.crypto.bcrypt.BCryptPasswordEncoder;
+import org.springframework.security.crypto.password.PasswordEncoder;
+import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.authentication.AuthenticationEntryPointFailureHandler;
 import org.springframework.security.web.authentication.HttpStatusEntryPoint;
-import org.springframework.security.web.authentication.UsernamePasswordAuthenticationFilter;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
-import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
- * An application with Spring Security, into which anna, berta and clara can log in by
- * form, HTTP Basic, and a filter of its own. Anna and clara have plans.
+ * An application with Spring Security, into which {@link TestUsers} can log in by form or
+ * HTTP Basic; anybody can ask for {@code /open} and {@code /nobody}. All but berta have
+ * plans.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
-@Import(TestUsers.class)
+@Import(LoginApplication.TestUsers.class)
 @RestController
 class LoginApplication {
 
-	@GetMapping({ "/basic", "/own", "/tariff", "/twice", "/named", "/only", "/guarded", "/hammered", "/failed" })
-	String get() {
+	/** Change policies, by their names. */
+	static final Map<String, PolicySource> sources = new ConcurrentHashMap<>();
+
+	@RequestMapping("/**")
+	String serve() {
+		return "served";
+	}
+
+	@GetMapping("/method")
+	@RateLimited("method")
+	public String method() {
 		return "served";
 	}
 
 	@Bean
 	PlanResolver planResolver() {
-		return (user, request) -> Map.of("anna", "pro", "clara", "partner").get(user.getName());
+		return (user, request) -> Map.of("anna", "pro", "carla", "free", "clara", "partner", "anonymousUser", "partner")
+			.get(user.getName());
 	}
 
 	@Bean
-	PolicySource moreForAnna() {
+	PolicySource source() {
 		return (policy, caller) -> {
-			Identifier user = policy.policy().name().equals("named") ? caller.find("user") : null;
-			return (user != null && user.value().equals("anna")) ? policy.withLimits(List.of(Limit.parse("3/m")))
-					: policy;
+			PolicySource source = sources.get(policy.policy().name());
+			return (source != null) ? source.current(policy, caller) : policy;
 		};
 	}
 
 	@Bean
 	SecurityFilterChain security(HttpSecurity http) {
 		return http.csrf(AbstractHttpConfigurer::disable)
-			.authorizeHttpRequests((requests) -> requests.anyRequest().authenticated())
+			.authorizeHttpRequests(
+					(requests) -> requests.requestMatchers("/open", "/nobody").permitAll().anyRequest().authenticated())
 			.httpBasic(Customizer.withDefaults())
 			.formLogin(
 					(form) -> form.loginProcessingUrl("/form")
 						.successHandler((request, response, authentication) -> response.setStatus(200))
 						.failureHandler(new AuthenticationEntryPointFailureHandler(
 								new HttpStatusEntryPoint(HttpStatus.UNAUTHORIZED))))
-			.addFilterBefore(new OwnFilter(), UsernamePasswordAuthenticationFilter.class)
 			.build();
 	}
 
-	/** Answers wrong keys by itself. */
-	private static final class OwnFilter extends OncePerRequestFilter {
+	/** Users whose password is "secret". */
+	@Configuration(proxyBeanMethods = false)
+	static class TestUsers {
 
-		@Override
-		protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
-				throws ServletException, IOException {
-			String key = request.getHeader("X-Key");
-			if (key != null && !key.endsWith(":secret")) {
-				response.setStatus(HttpServletResponse.SC_UNAUTHORIZED);
-				return;
-			}
-			if (key != null) {
-				SecurityContextHolder.getContext()
-					.setAuthentication(UsernamePasswordAuthenticationToken
-						.authenticated(key.substring(0, key.indexOf(':')), null, List.of()));
-			}
-			chain.doFilter(request, response);
+		/** Each login takes a tenth of a second with the strength that is the default. */
+		@Bean
+		PasswordEncoder passwordEncoder() {
+			return new BCryptPasswordEncoder(4);
+		}
+
+		@Bean
+		InMemoryUserDetailsManager users(PasswordEncoder encoder) {
+			return new InMemoryUserDetailsManager(Stream.of("anna", "berta", "carla", "clara")
+				.map((name) -> User.withUsername(name).password(encoder.encode("secret")).build())
+				.toList());
 		}
 
 	}

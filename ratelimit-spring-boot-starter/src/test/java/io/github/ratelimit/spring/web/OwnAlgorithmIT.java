@@ -1,10 +1,8 @@
 package io.github.ratelimit.spring.web;
 
-import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.Random;
 
-import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -13,49 +11,17 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.redis.RedisRateLimiter;
-import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.algorithm.DailyAllowance;
-import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-
-import org.springframework.context.annotation.Bean;
-import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Requests that are counted by an algorithm of the application.
+ * An algorithm of an application, which {@code docs/own-algorithm.md} shows.
  */
-@StartApplication("""
-		ratelimit.policies:
-		  bean: { paths: /bean, limits: 2/d, algorithm: dailyAllowance }
-		  class: { paths: /class, limits: 2/d, algorithm: io.github.ratelimit.spring.algorithm.DailyAllowance }
-		""")
 class OwnAlgorithmIT {
-
-	@Parameter
-	TestApplication application;
-
-	/** The bean's day begins at six o'clock, that of the class at midnight. */
-	@ParameterizedTest
-	@CsvSource({ "/bean, 6", "/class, 24", "/annotated, 6" })
-	void requestsAreLimitedUntilTheDayEnds(String path, int hours) {
-		assertThat(this.application.statuses(2, path)).containsOnly(200);
-		HttpResponse<String> denied = this.application.get(path);
-		assertThat(denied.statusCode()).isEqualTo(429);
-		assertThat(denied.headers().firstValue("Retry-After")).hasValue(String.valueOf(hours * 3600));
-		this.application.advance(Duration.ofHours(hours).minusNanos(1000));
-		assertThat(this.application.get(path).statusCode()).isEqualTo(429);
-		this.application.advance(Duration.ofNanos(1000));
-		assertThat(this.application.get(path).statusCode()).isEqualTo(200);
-		this.application.advance(Duration.ofHours(24 - hours));
-	}
 
 	@Test
 	void redisDecidesAsTheStoreInMemory() {
@@ -80,29 +46,6 @@ class OwnAlgorithmIT {
 				default -> assertThat(redis.tryAcquire(request)).isEqualTo(memory.tryAcquire(request));
 			}
 		}
-	}
-
-	@OpenApplication
-	@RestController
-	static class Application {
-
-		/** Static, because policies are made before methods of this class are limited. */
-		@Bean
-		static Algorithm dailyAllowance() {
-			return new DailyAllowance(6);
-		}
-
-		@GetMapping({ "/bean", "/class" })
-		public String path() {
-			return "served";
-		}
-
-		@GetMapping("/annotated")
-		@RateLimited(limits = "2/d", algorithm = "dailyAllowance")
-		public String method() {
-			return "served";
-		}
-
 	}
 
 }

@@ -1,11 +1,11 @@
 package io.github.ratelimit.spring.web;
 
+import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 
 import io.github.ratelimit.spring.OpenApplication;
@@ -64,11 +64,9 @@ class PathSpellingIT {
 			(text) -> text + "#x", (text) -> text + "%23", (text) -> text.replace("i", "\u0131"),
 			(text) -> text.replace("i", "%c4%b1"), (text) -> text + "%c0%af", (text) -> text + "%u002f");
 
-	/** Ends of paths. */
 	private static final List<String> ENDS = List.of("", "/", "//", "/.", "/..", "/;", "/;a=b", ";a=b", ";", "%2f",
 			"/%2e", "/x/..", "/x/../", "?", "?/../x", "#", "%20", "%00", ".", "/%20", "\\", "%5c");
 
-	/** Spellings of a file. */
 	private static final List<String> FILES = List.of("/api/file.txt", "/api%2ffile.txt", "/api%2Ffile.txt",
 			"/api//file.txt", "//api/file.txt", "/api\\file.txt", "/api%5cfile.txt", "/api%5Cfile.txt",
 			"/other/../api/file.txt", "/other%2f..%2fapi/file.txt", "/api/%2e/file.txt", "/api;a=b/file.txt",
@@ -138,7 +136,8 @@ class PathSpellingIT {
 			"Lenient, /app, server.servlet.context-path=/app, ",
 			"Lenient, /app, spring.mvc.servlet.path=/app, /app/**" })
 	void noSpellingGetsAroundLimitNorIsOfExcludedPath(String configuration, String prefix, String property,
-			@Nullable String others) {
+			@Nullable String others) throws ClassNotFoundException {
+		Class<?> type = Class.forName(PathSpellingIT.class.getName() + '$' + configuration);
 		List<String> policies = (others != null) ? List.of("exact", "other") : List.of("exact");
 		List<String> properties = new ArrayList<>(
 				List.of(property, "ratelimit.policies.exact.paths=/api/item", "ratelimit.headers.styles=none"));
@@ -150,15 +149,32 @@ class PathSpellingIT {
 			properties.add("ratelimit.policies.%s.limits=100000/d".formatted(policy));
 			properties.add("ratelimit.policies.%s.algorithm=fixed-window".formatted(policy));
 		}
+		assertCounted(TestApplication.start(this.container, type, properties.toArray(String[]::new)),
+				spellings(prefix, (configuration + this.container + property).hashCode()), "the limited item", 10,
+				policies);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "decode", "passthrough" })
+	void noSpellingThatReachesFileGetsAroundLimit(String slashes) {
+		assertCounted(
+				TestApplication.start(this.container, LenientFiles.class, "test.slashes=" + slashes,
+						"ratelimit.policies.files: { paths: /api/**, limits: 1000/d }",
+						"spring.web.resources.static-locations=classpath:/io/github/ratelimit/spring/web/static/"),
+				FILES, "the limited file", 3, List.of("files"));
+	}
+
+	/** Asserts that more than some spellings are served, and each policy counts them. */
+	private static void assertCounted(TestApplication started, Collection<String> spellings, String body, int some,
+			List<String> policies) {
 		int reached = 0;
 		List<String> free = new ArrayList<>();
-		try (TestApplication application = TestApplication.start(this.container, type(configuration),
-				properties.toArray(String[]::new))) {
-			for (String spelling : spellings(prefix, (configuration + this.container + property).hashCode())) {
-				Handlers.reached.set(0);
+		try (TestApplication application = started) {
+			for (String spelling : spellings) {
 				application.forget();
-				assertThat(application.sendRaw("GET " + spelling)).as(spelling).startsWith("HTTP/1.1 ");
-				if (Handlers.reached.get() > 0) {
+				String response = application.sendRaw("GET " + spelling);
+				assertThat(response).as(spelling).startsWith("HTTP/1.1 ");
+				if (response.contains(body)) {
 					reached++;
 					policies.stream()
 						.filter((policy) -> application.decisions(policy) == 0)
@@ -167,47 +183,15 @@ class PathSpellingIT {
 			}
 		}
 		assertThat(free).isEmpty();
-		assertThat(reached).isGreaterThan(10);
-	}
-
-	private static Class<?> type(String name) {
-		return Arrays.stream(PathSpellingIT.class.getDeclaredClasses())
-			.filter((type) -> type.getSimpleName().equals(name))
-			.findAny()
-			.orElseThrow();
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "decode", "passthrough" })
-	void noSpellingThatReachesFileGetsAroundLimit(String slashes) {
-		List<String> free = new ArrayList<>();
-		int reached = 0;
-		try (TestApplication application = TestApplication.start(this.container, LenientFiles.class,
-				"test.slashes=" + slashes, "ratelimit.policies.files: { paths: /api/**, limits: 1000/d }",
-				"spring.web.resources.static-locations=classpath:/io/github/ratelimit/spring/web/static/")) {
-			for (String spelling : FILES) {
-				application.forget();
-				if (application.sendRaw("GET " + spelling).contains("the limited file")) {
-					reached++;
-					if (application.decisions() == 0) {
-						free.add(spelling);
-					}
-				}
-			}
-		}
-		assertThat(free).isEmpty();
-		assertThat(reached).isGreaterThan(3);
+		assertThat(reached).isGreaterThan(some);
 	}
 
 	@RestController
 	static class Handlers {
 
-		private static final AtomicInteger reached = new AtomicInteger();
-
 		@GetMapping("/api/item")
 		String item() {
-			reached.incrementAndGet();
-			return "served";
+			return "the limited item";
 		}
 
 		/** Another handler, as applications have them; reaching it is no way around. */
@@ -219,12 +203,8 @@ class PathSpellingIT {
 	}
 
 	@OpenApplication
+	@Import(Handlers.class)
 	static class Application {
-
-		@Bean
-		Handlers handlers() {
-			return new Handlers();
-		}
 
 	}
 
@@ -238,8 +218,8 @@ class PathSpellingIT {
 			return new ServletRegistrationBean<>(new HttpServlet() {
 
 				@Override
-				protected void doGet(HttpServletRequest request, HttpServletResponse response) {
-					Handlers.reached.incrementAndGet();
+				protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
+					response.getWriter().print("the limited item");
 				}
 
 			}, "/api/item");
@@ -278,13 +258,8 @@ class PathSpellingIT {
 	/** Spring Security, too, accepts paths that it rejects by default. */
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
-	@Import(Container.Lenience.class)
+	@Import({ Handlers.class, Container.Lenience.class })
 	static class SecureAndLenient {
-
-		@Bean
-		Handlers handlers() {
-			return new Handlers();
-		}
 
 		@Bean
 		SecurityFilterChain chain(HttpSecurity http) {

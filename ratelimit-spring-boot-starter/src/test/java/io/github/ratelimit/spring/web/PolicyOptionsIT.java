@@ -1,26 +1,43 @@
 package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.outage.OnStoreFailure;
+import io.github.ratelimit.spring.PolicySource;
+import io.github.ratelimit.spring.annotation.RateLimited;
+import io.github.ratelimit.spring.policy.Enforcement;
+import io.github.ratelimit.spring.policy.IdentifiedPolicy;
+import io.github.ratelimit.spring.policy.MissingIdentifier;
+import io.github.ratelimit.spring.policy.Mode;
+import io.github.ratelimit.spring.policy.Plan;
 import io.github.ratelimit.spring.policy.RateLimitPoliciesCustomizer;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
+import org.springframework.web.bind.annotation.GetMapping;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * To which requests a policy applies, and what denied ones are answered.
+ * To which requests a policy applies, what they cost, and what denied ones are answered;
+ * also if a {@link PolicySource} changes it while requests are served.
+ * {@link PathSpellingIT} shows that no spelling of a path gets around it.
  */
-@ExtendWith(OutputCaptureExtension.class)
 @StartApplication("""
+		spring.mvc.hiddenmethod.filter.enabled: true
 		ratelimit:
 		  exclude: [/api/health, GET /api/logo]
 		  rejection.status: 420
@@ -28,22 +45,35 @@ import static org.assertj.core.api.Assertions.assertThat;
 		  policies:
 		    api: { paths: /api/**, limits: 1/m, exclude: /api/open/** }
 		    all: { paths: /api/**, limits: 100/m }
+		    user: { routes: [{ paths: GET /user/**, cost: 1 }, { paths: POST /user/**, cost: 2 }], limits: 4/m }
+		    spelt: { routes: [{ paths: /spelt/item, cost: 5 }, { paths: /*/spelt/* }], limits: 9/m }
 		    web: { paths: /web, limits: 1/m, when: "'web'.equals(#request.getHeader('X-Channel'))",
 		      unless: "'yes'.equals(#request.getHeader('X-Probe'))" }
 		    odd: { paths: /odd, limits: 1/m, when: "#request.getHeader('X-Odd').length() > 3" }
 		    none: { paths: /none, limits: 1/m, when: "#request.getHeader('X-None')?.isBlank()" }
+		    keyed: { paths: /keyed, limits: 2/m, identifiers: header:X-Key, missing-identifier: deny }
+		    keyed-method: { limits: 2/m, identifiers: header:X-Key, mode: shadow, missing-identifier: deny }
 		    method: { limits: 1/m, unless: "'yes'.equals(#request.getHeader('X-Probe'))" }
 		""")
-class PolicyOptionsIT {
+class PolicyOptionsIT extends WithApplication {
 
-	@Parameter
-	TestApplication application;
+	private static final AtomicInteger asked = new AtomicInteger();
 
+	private static final PolicySource NOTHING = (policy, caller) -> policy;
+
+	private static volatile PolicySource change = NOTHING;
+
+	@BeforeEach
+	void forget() {
+		change = NOTHING;
+		asked.set(0);
+	}
+
+	/** All paths of a policy share its count. */
 	@Test
 	void deniedRequestHasStatusAndTypeOfProperties() {
-		this.application.get("/api/item");
-		HttpResponse<String> denied = this.application.get("/api/item");
-		assertThat(denied.statusCode()).isEqualTo(420);
+		this.application.get("/api/x");
+		HttpResponse<String> denied = get(420, "/api/y");
 		assertThat(denied.headers().allValues("Retry-After")).containsExactly("60");
 		assertThat(denied.body()).startsWith("{\"type\":\"https://example.com/quota\",")
 			.contains("\"status\":420,\"violated-policies\":[\"api\"]");
@@ -62,6 +92,24 @@ class PolicyOptionsIT {
 	void pathThatPolicyExcludesCountsForOthers() {
 		assertThat(this.application.get("/api/open/book").headers().firstValue("RateLimit-Policy"))
 			.hasValueSatisfying((header) -> assertThat(header).contains("\"all\"").doesNotContain("\"api\""));
+	}
+
+	/** A filter that comes early says which method a request has. */
+	@ParameterizedTest
+	@CsvSource({ "GET, /user/1, 3", "HEAD, /user/1, 3", "POST, /user/1, 2", "PUT, /user/1, ",
+			"POST, /user/1?_method=PUT, ", "GET, /free, ", "GET, /free/api/x, ", "OPTIONS, /api/x, 0" })
+	void methodAndPathHaveCostOfTheirRoute(String method, String path, @Nullable String remaining) {
+		HttpResponse<String> response = this.application.send(method, path);
+		assertThat(response.statusCode()).isEqualTo(200);
+		assertThat(response.headers().firstValue("X-Rate-Limit-Remaining").orElse(null)).isEqualTo(remaining);
+		assertThat(this.application.decisions()).isEqualTo((remaining != null) ? 1 : 0);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "/spelt/item, 5", "/x/spelt/item, 1", "/./spelt/item, 5" })
+	void requestPaysTheDearestRouteOfItsForms(String path, long cost) {
+		this.application.get(path);
+		this.application.assertUsed("spelt", cost);
 	}
 
 	/** The conditions of {@code code} are written in Java. */
@@ -85,7 +133,68 @@ class PolicyOptionsIT {
 		}
 	}
 
+	/** The policy of the path enforces, and that of the method is in shadow mode. */
+	@ParameterizedTest
+	@CsvSource({ "/keyed, ENFORCE, deny, 403 403 403", "/keyed, SHADOW, deny, 200 200 200",
+			"/keyed, ENFORCE, skip, 200 200 200", "/keyed, ENFORCE, ip, 200 200 420",
+			"/keyed-method, SHADOW, deny, 200 200 200", "/keyed-method, ENFORCE, deny, 403 403 403" })
+	void changedModeAndRuleForMissingIdentifierCountAtOnce(String path, Mode mode, String missing, String statuses) {
+		change = (policy, caller) -> withRule(policy, mode, MissingIdentifier.parse(missing));
+		assertThat(this.application.statuses(3, path)).extracting(String::valueOf).containsExactly(statuses.split(" "));
+	}
+
+	private static IdentifiedPolicy withRule(IdentifiedPolicy policy, Mode mode, MissingIdentifier missing) {
+		return policy.withEnforcement(new Enforcement(mode, OnStoreFailure.ALLOW, null, missing));
+	}
+
+	@Test
+	void otherIdentifierForThoseWhoHaveNoneIsRefused(CapturedOutput output) {
+		change = (policy, caller) -> withRule(policy, Mode.ENFORCE, new MissingIdentifier.Fallback("header:X-Other"));
+		assertThat(this.application.get("/keyed").statusCode()).isEqualTo(403);
+		assertThat(output).contains("The policy 'keyed' stays as configured")
+			.contains("Invalid missing identifier (header:X-Other): must stay the same, or be skip, deny or ip.");
+	}
+
+	@Test
+	void firstPlansCountForNobodyWithoutResolver() {
+		change = (policy, caller) -> policy.withPlans(
+				Map.of("free", new Plan(Policy.of(policy.policy().name(), new SlidingLog(), Limit.parse("9/m")))));
+		assertThat(this.application.statuses(3, "/keyed", "X-Key", "a")).containsExactly(200, 200, 420);
+		assertThat(this.application.decisions()).isEqualTo(3);
+	}
+
+	/** A source is asked once for each policy of a request. */
+	@ParameterizedTest
+	@CsvSource({ "/keyed, acme, 3", "/keyed, other, 1", "/keyed-method, acme, 3", "/keyed-method, other, 1" })
+	void tenantHasItsOwnLimits(String path, String tenant, int quota) {
+		change = (policy, caller) -> {
+			Identifier who = caller.find("header:X-Tenant");
+			long limit = (who != null && who.value().equals("acme")) ? 3 : 1;
+			return withRule(policy.withLimits(List.of(new Limit(limit, Duration.ofMinutes(1)))), Mode.ENFORCE,
+					MissingIdentifier.DENY);
+		};
+		for (int i = 0; i <= quota; i++) {
+			assertThat(this.application.get(path, "X-Key", "a", "X-Tenant", tenant).statusCode())
+				.isEqualTo((i < quota) ? 200 : 420);
+			assertThat(asked).hasValue(i + 1);
+		}
+	}
+
 	static class Application extends TestApplication.WithMethod {
+
+		@GetMapping("/keyed-method")
+		@RateLimited("keyed-method")
+		String keyed() {
+			return "served";
+		}
+
+		@Bean
+		PolicySource policySource() {
+			return (policy, caller) -> {
+				asked.incrementAndGet();
+				return change.current(policy, caller);
+			};
+		}
 
 		@Bean
 		static RateLimitPoliciesCustomizer limits() {

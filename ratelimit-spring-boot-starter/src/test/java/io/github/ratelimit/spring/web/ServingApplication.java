@@ -2,13 +2,16 @@ package io.github.ratelimit.spring.web;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 
 import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.RateLimitExceededException;
@@ -17,12 +20,10 @@ import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.ServletException;
-import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
-import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.stereotype.Controller;
@@ -30,6 +31,8 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.ResponseBody;
+import org.springframework.web.context.request.RequestAttributes;
+import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
@@ -83,15 +86,14 @@ class ServingApplication {
 			if (status != null) {
 				response.setStatus(Integer.parseInt(status));
 			}
-			boolean known = true;
 			for (String cost : (settled != null) ? settled : new String[0]) {
-				known = costs.settle("tokens", Long.parseLong(cost));
+				costs.settle("tokens", Long.parseLong(cost));
 			}
-			return known ? "served" : "unknown";
+			return "served";
 		};
 	}
 
-	@GetMapping("/*/{way:plain|other|callable|deferred|future|stream|stream-throw|events|throw|callable-throw|time-out}")
+	@GetMapping("/*/{way:plain|other|callable|future|stream|stream-throw|events|committed|throw|callable-throw|time-out}")
 	@ResponseBody
 	Object serve(@PathVariable String way, HttpServletRequest request, HttpServletResponse response) throws Exception {
 		Callable<String> work = work(request, response);
@@ -100,11 +102,6 @@ class ServingApplication {
 			case "callable" -> work;
 			case "callable-throw" -> (Callable<String>) () -> fail(work);
 			case "throw" -> fail(work);
-			case "deferred" -> {
-				DeferredResult<String> result = new DeferredResult<>(LONG);
-				inThread(work, result::setResult, result::setErrorResult);
-				yield result;
-			}
 			case "future" -> {
 				CompletableFuture<String> result = new CompletableFuture<>();
 				inThread(work, result::complete, result::completeExceptionally);
@@ -118,6 +115,11 @@ class ServingApplication {
 					emitter.complete();
 				}, emitter::completeWithError);
 				yield emitter;
+			}
+			case "committed" -> {
+				response.getWriter().write(work.call());
+				response.flushBuffer();
+				yield null;
 			}
 			case "time-out" -> {
 				work.call();
@@ -139,10 +141,20 @@ class ServingApplication {
 		throw new IllegalStateException("expected by this test");
 	}
 
-	@GetMapping("/*/committed")
-	void committed(HttpServletResponse response) throws IOException {
-		response.getWriter().write("served");
-		response.flushBuffer();
+	@GetMapping("/*/parallel")
+	@ResponseBody
+	String parallel() {
+		RequestAttributes attributes = RequestContextHolder.currentRequestAttributes();
+		CyclicBarrier start = new CyclicBarrier(16);
+		CompletableFuture<?>[] calls = IntStream.range(0, start.getParties())
+			.mapToObj((i) -> CompletableFuture.supplyAsync(() -> unchecked(() -> {
+				RequestContextHolder.setRequestAttributes(attributes);
+				start.await();
+				return (i % 2 == 0) ? this.limited.tokens() : this.limited.other();
+			}), (task) -> new Thread(task).start()))
+			.toArray(CompletableFuture[]::new);
+		CompletableFuture.allOf(calls).join();
+		return "served";
 	}
 
 	@GetMapping("/*/error/{status}")
@@ -151,34 +163,47 @@ class ServingApplication {
 		response.sendError(status);
 	}
 
-	@GetMapping("/*/forward")
-	String forward(@RequestParam String to, HttpServletRequest request) {
-		return "forward:" + ((request.getDispatcherType() == DispatcherType.FORWARD) ? "/none/plain" : to);
-	}
-
-	@GetMapping("/*/include")
-	void include(@RequestParam String[] to, HttpServletRequest request, HttpServletResponse response)
-			throws ServletException, IOException {
-		response.getOutputStream().print("begun ");
-		for (String path : to) {
-			request.getRequestDispatcher(path).include(request, response);
+	@GetMapping("/*/{way:forward|include|include-or-forward|dispatch|dispatch-later|complete|complete-later|wait}")
+	void dispatch(@PathVariable String way, @RequestParam(required = false) String[] to, HttpServletRequest request,
+			HttpServletResponse response) throws ServletException, IOException {
+		switch (way) {
+			case "forward" -> request
+				.getRequestDispatcher((request.getDispatcherType() == DispatcherType.FORWARD) ? "/none/plain" : to[0])
+				.forward(request, response);
+			case "include" -> {
+				response.getOutputStream().print("begun ");
+				for (String path : to) {
+					request.getRequestDispatcher(path).include(request, response);
+				}
+			}
+			case "include-or-forward" -> {
+				try {
+					request.getRequestDispatcher(to[0]).include(request, response);
+				}
+				catch (RateLimitExceededException ex) {
+					request.getRequestDispatcher(to[1]).forward(request, response);
+				}
+			}
+			default -> {
+				Callable<String> work = work(request, response);
+				AsyncContext async = request.startAsync();
+				async.setTimeout(way.equals("wait") ? SHORT : LONG);
+				Runnable end = switch (way.replace("-later", "")) {
+					case "dispatch" -> () -> async.dispatch(to[0]);
+					case "complete" -> () -> {
+						unchecked(work);
+						async.complete();
+					};
+					default -> () -> unchecked(work);
+				};
+				if (way.endsWith("-later")) {
+					new Thread(end).start();
+				}
+				else {
+					end.run();
+				}
+			}
 		}
-	}
-
-	@GetMapping("/*/include-or-forward")
-	void includeOrForward(HttpServletRequest request, HttpServletResponse response)
-			throws ServletException, IOException {
-		try {
-			request.getRequestDispatcher("/api/plain").include(request, response);
-		}
-		catch (RateLimitExceededException ex) {
-			request.getRequestDispatcher("/tokens/plain").forward(request, response);
-		}
-	}
-
-	@GetMapping("/*/dispatch")
-	void dispatch(@RequestParam String to, HttpServletRequest request, HttpServletResponse response) {
-		request.startAsync().dispatch(to);
 	}
 
 	@GetMapping("/*/endless")
@@ -253,20 +278,9 @@ class ServingApplication {
 	@Bean
 	FilterRegistrationBean<Filter> watching() {
 		return new FilterRegistrationBean<>((request, response, chain) -> {
-			RequestState state = RequestState.find(request);
-			if (state != null) {
-				states.add(state);
-			}
+			Optional.ofNullable(RequestState.find(request)).ifPresent(states::add);
 			chain.doFilter(request, response);
 		});
-	}
-
-	@Bean
-	static ServletRegistrationBean<PlainServlet> plainServlet() {
-		ServletRegistrationBean<PlainServlet> servlet = new ServletRegistrationBean<>(new PlainServlet(),
-				"/tokens/servlet/*");
-		servlet.setAsyncSupported(true);
-		return servlet;
 	}
 
 	@FunctionalInterface
@@ -279,46 +293,13 @@ class ServingApplication {
 	static class Limited {
 
 		@RateLimited("tokens")
-		public void tokens() {
+		public String tokens() {
+			return "called";
 		}
 
-	}
-
-	/** Serves requests in other threads, without Spring. */
-	static class PlainServlet extends HttpServlet {
-
-		private static final long serialVersionUID = 1;
-
-		@Override
-		protected void doGet(HttpServletRequest request, HttpServletResponse response) {
-			if (request.getAttribute("tokens") instanceof Long tokens) {
-				assertThat(request.getDispatcherType()).isEqualTo(DispatcherType.ASYNC);
-				CostSettlement.of(request).settle("tokens", tokens);
-				return;
-			}
-			CostSettlement costs = CostSettlement.of(request);
-			AsyncContext async = request.startAsync();
-			async.setTimeout(request.getPathInfo().equals("/time-out") ? SHORT : LONG);
-			switch (request.getPathInfo()) {
-				case "/complete" -> new Thread(() -> {
-					costs.settle("tokens", 3);
-					async.complete();
-				}).start();
-				case "/complete-at-once" -> {
-					costs.settle("tokens", 3);
-					async.complete();
-				}
-				case "/dispatch" -> new Thread(() -> {
-					request.setAttribute("tokens", 4L);
-					async.dispatch();
-				}).start();
-				case "/dispatch-at-once" -> {
-					request.setAttribute("tokens", 4L);
-					async.dispatch();
-				}
-				case "/again" -> new Thread(() -> async.dispatch("/tokens/servlet/complete")).start();
-				default -> costs.settle("tokens", 7);
-			}
+		@RateLimited(limits = "1000/m")
+		public String other() {
+			return "called";
 		}
 
 	}

@@ -10,25 +10,27 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 import org.junit.jupiter.api.extension.ExtensionContext.Store;
-import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.ArgumentsProvider;
 import org.junit.jupiter.params.provider.ArgumentsSource;
 import org.junit.jupiter.params.support.ParameterDeclarations;
 
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
 /**
  * Runs the tests of a class against an application: its nested class {@code Application},
- * or a shared one. The class declares a {@link TestApplication} as a parameter; nothing
- * is counted in it when a test starts.
+ * or a shared one. The class extends {@link WithApplication}; nothing is counted in the
+ * application when a test starts.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @ParameterizedClass(name = "{0}")
 @ArgumentsSource(StartApplication.Starter.class)
-@ExtendWith(StartApplication.Starter.class)
+@ExtendWith({ StartApplication.Starter.class, OutputCaptureExtension.class })
 @interface StartApplication {
 
 	/** The properties of the application, as YAML. */
@@ -40,7 +42,9 @@ import org.junit.jupiter.params.support.ParameterDeclarations;
 	/** The application, if the class has none of its own. */
 	Class<?> application() default TestApplication.Served.class;
 
-	/** Whether requests are counted as the properties say. */
+	/**
+	 * Whether requests are counted as the properties say, by default in the tests' Redis.
+	 */
 	boolean ownLimiter() default false;
 
 	/**

@@ -11,6 +11,10 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -23,12 +27,9 @@ import io.github.ratelimit.spring.decide.CarriedCaller;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.Parameter;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Import;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageChannel;
@@ -64,11 +65,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 		ratelimit.allow: user:admin
 		ratelimit.deny: user:mallory
 		""")
-@ExtendWith(OutputCaptureExtension.class)
-class StompIT {
-
-	@Parameter
-	TestApplication application;
+class StompIT extends WithApplication {
 
 	@BeforeEach
 	void forget() {
@@ -94,7 +91,7 @@ class StompIT {
 	@Test
 	void valuesOfHandshakeIdentifyWithoutItsRequest() throws Exception {
 		for (String tenant : new String[] { "a", "b" }) {
-			StompSession session = connect(tenant);
+			StompSession session = connect(null, "X-Tenant", tenant);
 			session.send(2, "/app/tenant");
 			assertThat(session.error()).contains("TOO_MANY_REQUESTS");
 			session.close();
@@ -113,11 +110,11 @@ class StompIT {
 
 	@Test
 	void listsHoldForUserWhoLogsInWithConnect() throws Exception {
-		StompSession mallory = connect(null, null, "mallory");
+		StompSession mallory = connect("mallory");
 		mallory.send(1, "/app/say");
 		assertThat(mallory.error()).contains("\"code\":\"FORBIDDEN\"");
 		mallory.close();
-		StompSession admin = connect(null, "anna", "admin");
+		StompSession admin = connect("admin", "X-User", "anna");
 		admin.send(8, "/app/say");
 		admin.send(1, "/app/tenant");
 		admin.send(1, "/app/fail");
@@ -128,12 +125,12 @@ class StompIT {
 
 	@Test
 	void handshakeOfOneUserDoesNotSpeakForAnother() throws Exception {
-		StompSession anna = connect(null, "anna", "anna");
+		StompSession anna = connect("anna", "X-User", "anna");
 		anna.send(1, "/app/both");
 		anna.send(3, "/app/plans");
 		assertThat(anna.error()).contains("\"violatedPolicies\":[\"plans\"]");
 		anna.close();
-		StompSession berta = connect(null, "anna", "berta");
+		StompSession berta = connect("berta", "X-User", "anna");
 		berta.send(1, "/app/both");
 		berta.send(2, "/app/plans");
 		assertThat(berta.error()).contains("\"violatedPolicies\":[\"plans\"]");
@@ -181,21 +178,12 @@ class StompIT {
 			.statusCode()).isEqualTo(204);
 	}
 
-	private StompSession connect(@Nullable String tenant) {
-		return connect(tenant, null, null);
-	}
-
-	private StompSession connect(@Nullable String tenant, @Nullable String user, @Nullable String login) {
-		StompSession session = new StompSession();
+	private StompSession connect(@Nullable String login, String... headers) {
 		WebSocket.Builder builder = HttpClient.newHttpClient().newWebSocketBuilder();
-		if (tenant != null) {
-			builder.header("X-Tenant", tenant);
+		for (int i = 0; i < headers.length; i += 2) {
+			builder.header(headers[i], headers[i + 1]);
 		}
-		if (user != null) {
-			builder.header("X-User", user);
-		}
-		session.socket = builder.buildAsync(URI.create("ws://127.0.0.1:" + this.application.port() + "/ws"), session)
-			.join();
+		StompSession session = new StompSession(builder, this.application.port());
 		session.write("CONNECT\naccept-version:1.2\nhost:localhost\n" + ((login != null) ? "login:" + login + '\n' : "")
 				+ '\n');
 		// As clients do: from then on the server knows the user's session.
@@ -279,6 +267,59 @@ class StompIT {
 		@MessageMapping("/fail")
 		public void fail() {
 			throw new CallerDeniedException("failed");
+		}
+
+	}
+
+	/** A client of WebSocket that speaks as much of STOMP as is needed. */
+	static final class StompSession implements WebSocket.Listener {
+
+		private final BlockingQueue<String> errors = new LinkedBlockingQueue<>();
+
+		final CompletableFuture<Void> connected = new CompletableFuture<>();
+
+		private final StringBuilder received = new StringBuilder();
+
+		private final WebSocket socket;
+
+		StompSession(WebSocket.Builder builder, int port) {
+			this.socket = builder.buildAsync(URI.create("ws://127.0.0.1:" + port + "/ws"), this).join();
+		}
+
+		void send(int times, String destination) {
+			for (int i = 0; i < times; i++) {
+				write("SEND\ndestination:" + destination + "\n\n");
+			}
+		}
+
+		void write(String frame) {
+			this.socket.sendText(frame + '\0', true).join();
+		}
+
+		String error() throws InterruptedException {
+			String error = this.errors.poll(1, TimeUnit.MINUTES);
+			assertThat(error).isNotNull();
+			return error;
+		}
+
+		void close() {
+			this.socket.sendClose(WebSocket.NORMAL_CLOSURE, "").join();
+		}
+
+		@Override
+		public @Nullable CompletionStage<?> onText(WebSocket socket, CharSequence data, boolean last) {
+			this.received.append(data);
+			if (last) {
+				if (this.received.indexOf("CONNECTED\n") == 0) {
+					this.connected.complete(null);
+				}
+				if (this.received.indexOf("MESSAGE\n") == 0) {
+					this.errors.add(this.received.toString());
+				}
+				this.received.setLength(0);
+			}
+			socket.request(1);
+			return null;
 		}
 
 	}

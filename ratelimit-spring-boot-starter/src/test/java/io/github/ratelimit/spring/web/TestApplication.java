@@ -12,6 +12,8 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Base64;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +35,8 @@ import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
 import jakarta.servlet.Filter;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 
 import org.springframework.beans.factory.config.YamlPropertiesFactoryBean;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -40,6 +44,7 @@ import org.springframework.boot.security.autoconfigure.actuate.web.servlet.Manag
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.io.ByteArrayResource;
@@ -91,6 +96,8 @@ final class TestApplication implements AutoCloseable {
 					"spring.autoconfigure.exclude=" + ManagementWebSecurityAutoConfiguration.class.getName())
 			.initializers((context) -> {
 				if (ownLimiter) {
+					map.putIfAbsent("ratelimit.redis.url", TestRedis.uri());
+					map.putIfAbsent("ratelimit.key-prefix", TestRedis.newKeyPrefix());
 					// The machine may be busy.
 					map.putIfAbsent("ratelimit.redis.timeout", "20s");
 				}
@@ -103,22 +110,13 @@ final class TestApplication implements AutoCloseable {
 			.run();
 	}
 
-	static TestApplication start(Class<?> configuration, String... properties) {
-		return start(Container.TOMCAT, configuration, properties);
-	}
-
 	static TestApplication start(Container container, Class<?> configuration, String... properties) {
 		return new TestApplication(container, configuration, false, map(properties));
 	}
 
 	/** Starts an application whose requests are counted as its properties say. */
 	static TestApplication startWithOwnLimiter(Class<?> configuration, String... properties) {
-		return startWithOwnLimiter(Container.TOMCAT, configuration, properties);
-	}
-
-	/** Starts an application whose requests are counted as its properties say. */
-	static TestApplication startWithOwnLimiter(Container container, Class<?> configuration, String... properties) {
-		return new TestApplication(container, configuration, true, map(properties));
+		return new TestApplication(Container.TOMCAT, configuration, true, map(properties));
 	}
 
 	/** Reads properties, each as {@code name=value} or as YAML. */
@@ -154,8 +152,8 @@ final class TestApplication implements AutoCloseable {
 
 	/** Sends a request with a login such as "anna:secret" by HTTP Basic. */
 	HttpResponse<String> getAs(String login, String path, String... headers) {
-		return get(path, Stream.concat(Stream.of("Authorization", TestUsers.basic(login)), Stream.of(headers))
-			.toArray(String[]::new));
+		String basic = "Basic " + Base64.getEncoder().encodeToString(login.getBytes(StandardCharsets.UTF_8));
+		return get(path, Stream.concat(Stream.of("Authorization", basic), Stream.of(headers)).toArray(String[]::new));
 	}
 
 	/** The statuses of requests that are sent one after another. */
@@ -174,16 +172,7 @@ final class TestApplication implements AutoCloseable {
 		for (int i = 0; i < headers.length; i += 2) {
 			request.header(headers[i], headers[i + 1]);
 		}
-		try {
-			return client.send(request.build(), BodyHandlers.ofString());
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new IllegalStateException(ex);
-		}
+		return client.sendAsync(request.build(), BodyHandlers.ofString()).join();
 	}
 
 	/**
@@ -215,14 +204,8 @@ final class TestApplication implements AutoCloseable {
 		return ((ServletWebServerApplicationContext) this.context).getWebServer().getPort();
 	}
 
-	/** A bean of the application. */
 	<T> T bean(Class<T> type) {
 		return this.context.getBean(type);
-	}
-
-	/** Tells the application of something. */
-	void publish(Object event) {
-		this.context.publishEvent(event);
 	}
 
 	void advance(Duration time) {
@@ -269,7 +252,6 @@ final class TestApplication implements AutoCloseable {
 		assertUsed(policy, Identifier.ip("127.0.0.1"), used);
 	}
 
-	/** Asserts what an identifier has used of the first limit of a policy. */
 	void assertUsed(String policy, Identifier identifier, long used) {
 		Policy counted = bean(ConfiguredPolicies.class).find(policy).orElseThrow().policy();
 		RateLimitRequest request = RateLimitRequest.of(counted, identifier);
@@ -300,32 +282,54 @@ final class TestApplication implements AutoCloseable {
 		return registration;
 	}
 
-	/** The smallest application, for tests of what is configured. */
 	@OpenApplication
+	@Import(HeaderLogin.class)
 	@RestController
 	static class Served {
 
-		@GetMapping("/api")
-		String get() {
+		@RequestMapping("/**")
+		String serve() {
 			return "served";
 		}
 
 	}
 
 	/** Serves all paths, and one by a method of the policy {@code method}. */
-	@OpenApplication
-	@RestController
-	static class WithMethod {
-
-		@RequestMapping("/**")
-		String path() {
-			return "served";
-		}
+	static class WithMethod extends Served {
 
 		@GetMapping("/method")
 		@RateLimited("method")
 		String method() {
 			return "served";
+		}
+
+	}
+
+	/**
+	 * The applications that the tests of a class share: one for each configuration with
+	 * its properties, started by the first test that needs it, and closed after the last
+	 * test.
+	 */
+	static final class Shared implements AfterAllCallback {
+
+		private final Map<List<Object>, TestApplication> applications = new HashMap<>();
+
+		/** Returns an application in which nothing is counted yet. */
+		TestApplication get(Class<?> configuration, String... properties) {
+			return get(Container.TOMCAT, configuration, properties);
+		}
+
+		TestApplication get(Container container, Class<?> configuration, String... properties) {
+			TestApplication application = this.applications.computeIfAbsent(
+					List.of(container, configuration, List.of(properties)),
+					(key) -> TestApplication.start(container, configuration, properties));
+			application.forget();
+			return application;
+		}
+
+		@Override
+		public void afterAll(ExtensionContext context) {
+			this.applications.values().forEach(TestApplication::close);
 		}
 
 	}

@@ -1,16 +1,17 @@
 package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.github.ratelimit.StoreException;
-import io.github.ratelimit.spring.OpenApplication;
+import io.github.ratelimit.spring.OutgoingRateLimits;
+import io.github.ratelimit.spring.RejectionHandler;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.Parameter;
+import jakarta.servlet.http.HttpServletRequest;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -20,34 +21,38 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.graphql.data.method.annotation.QueryMapping;
 import org.springframework.graphql.data.method.annotation.SchemaMapping;
+import org.springframework.http.ResponseEntity;
 import org.springframework.stereotype.Controller;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.client.RestClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Limited fields of GraphQL: who is counted on whichever thread, and what a denied field
- * is answered.
+ * Denials within a request: limited fields of GraphQL, who is counted for them on
+ * whichever thread, and calls to other services.
  */
 @StartApplication(on = { Container.TOMCAT, Container.JETTY }, value = """
 		spring.graphql.schema.locations: classpath:limited-graphql/
 		ratelimit.policies:
 		  address: { limits: 5/m, identifiers: ip }
 		  tenant: { limits: 5/m, identifiers: header:X-Tenant, missing-identifier: deny }
+		  told: { limits: 1000/h, identifiers: global }
+		  own: { limits: 1/h, identifiers: global }
+		  clients: { paths: /needs/**, limits: 5/h }
 		""")
-@ExtendWith(OutputCaptureExtension.class)
-class GraphQlIT {
+class InnerDenialIT extends WithApplication {
 
 	private static final int ALIASES = 20;
 
-	@Parameter
-	TestApplication application;
-
 	@ParameterizedTest
-	@ValueSource(strings = { "future", "plain", "mono", "shop" })
+	@ValueSource(strings = { "future", "mono", "shop" })
 	void addressIsCountedWhicheverThreadResolves(String field, CapturedOutput output) {
 		JsonNode answer = ask(aliases(field));
 		JsonNode data = answer.get("data");
@@ -88,9 +93,74 @@ class GraphQlIT {
 				.body());
 	}
 
-	@OpenApplication
-	@Import(Resolvers.class)
-	static class Application {
+	/** The other service has told to wait, or the quota of calls to it is used up. */
+	@ParameterizedTest
+	@CsvSource({ "told/client, [1-9][0-9]*", "told/method, [1-9][0-9]*", "told/future, [1-9][0-9]*", "own/client, 3600",
+			"own/method, 3600" })
+	void clientIsNotToBlameForDeniedCall(String path, String retryAfter) {
+		this.application.get("/needs/" + path);
+		HttpResponse<String> answer = get(503, "/needs/" + path);
+		assertThat(answer.body()).contains("#temporary-reduced-capacity")
+			.contains("\"reason\":\"OUTGOING_DENIED\"")
+			.doesNotContain("violated-policies");
+		assertThat(answer.headers().firstValue("Retry-After").orElseThrow()).matches(retryAfter);
+		assertThat(answer.headers().firstValue("RateLimit-Policy").orElseThrow()).startsWith("\"clients\";q=5;w=3600")
+			.doesNotContain("\"told\"", "\"own\"");
+		assertThat(answer.headers().allValues("Cache-Control")).contains("no-store");
+		assertThat(this.application.statuses(4, "/needs/" + path)).containsExactly(503, 503, 503, 429);
+	}
+
+	@Import({ Resolvers.class, Needs.class, Calls.class })
+	static class Application extends TestApplication.Served {
+
+		@Bean
+		RejectionHandler reason() {
+			return (rejection, request, response) -> rejection.problem()
+				.setProperty("reason", rejection.reason().name());
+		}
+
+	}
+
+	@RestController
+	record Needs(Calls calls) {
+
+		@GetMapping("/remote/told")
+		ResponseEntity<String> tellToWait() {
+			return ResponseEntity.status(429).header("Retry-After", "600").body("wait");
+		}
+
+		@GetMapping("/needs/{policy}/{kind}")
+		Object call(@PathVariable String policy, @PathVariable String kind, HttpServletRequest request) {
+			String url = "http://127.0.0.1:" + request.getServerPort() + "/remote/" + policy;
+			return switch (kind) {
+				case "client" -> this.calls.client(policy, url);
+				case "method" -> this.calls.limited(policy, url);
+				default -> CompletableFuture.supplyAsync(() -> this.calls.client(policy, url));
+			};
+		}
+
+	}
+
+	static class Calls {
+
+		private final OutgoingRateLimits limits;
+
+		Calls(OutgoingRateLimits limits) {
+			this.limits = limits;
+		}
+
+		String client(String policy, String url) {
+			RestClient client = RestClient.builder()
+				.baseUrl(url)
+				.requestInterceptor(this.limits.interceptor(policy))
+				.build();
+			return String.valueOf(client.get().retrieve().body(String.class));
+		}
+
+		@RateLimited(limits = "1000/h")
+		String limited(String policy, String url) {
+			return client(policy, url);
+		}
 
 	}
 
@@ -105,12 +175,6 @@ class GraphQlIT {
 		@RateLimited("address")
 		CompletableFuture<String> future() {
 			return CompletableFuture.supplyAsync(() -> "called");
-		}
-
-		@QueryMapping
-		@RateLimited("address")
-		String plain() {
-			return "called";
 		}
 
 		@QueryMapping
