@@ -146,29 +146,35 @@ class RefreshedPoliciesTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|',
+	@CsvSource(delimiter = '|', quoteCharacter = '`',
 			textBlock = """
-					limits           | often  | often  | ratelimit.policies.api.limits    | Invalid limit (often): must be quota/window
-					mode             | mild   | mild   | ratelimit.policies.api.mode      | must be one of enforce, shadow.
-					algorithm        | guess  | guess  | ratelimit.policies.api.algorithm | must be one of fixed-window
-					burst            | 5      | 5      | ratelimit.policies.api.burst     | Is an option of token-bucket
-					limit            | 1/s    | limit  | ratelimit.policies.api.limit     | There is no property
-					plans.pro.limits |        |        | ratelimit.policies.api.plans.pro | Is an empty plan
-					cost             | x      | x      | ratelimit.policies.api.cost      | must be a whole number.
-					when             | a${N}  | Invalid value '${N}' | ratelimit.policies.api.when      | set N, or give it a default
-					cost             | redis://:secret@a | *** | ratelimit.policies.api.cost | must be a whole number.
+					policies.api.limits           | often | 'often' for configuration property 'ratelimit.policies.api.limits' | Invalid limit (often): must be quota/window
+					policies.api.mode             | mild  | 'mild' for configuration property 'ratelimit.policies.api.mode' | must be one of enforce, shadow.
+					policies.api.algorithm        | guess | 'guess' for configuration property 'ratelimit.policies.api.algorithm' | must be one of fixed-window
+					policies.api.burst            | 5     | '5' for configuration property 'ratelimit.policies.api.burst' | Is an option of token-bucket
+					policies.api.limit            | 1/s   | There is no property 'ratelimit.policies.api.limit' | would have no effect
+					policies.api.plans.pro.limits | ``    | for configuration property 'ratelimit.policies.api.plans.pro' | Is an empty plan
+					policies.api.when             | a${N} | '${N}' for configuration property 'ratelimit.policies.api.when' | set N, or give it a default
+					policies.api.cost             | redis://:secret@a | '***' for configuration property 'ratelimit.policies.api.cost' | must be a whole number.
+					policies.new.limits           | 5/x   | '5/x' for configuration property 'ratelimit.policies.new.limits' | must be quota/window
+					policies.api.identifiers      | ip,ip | for configuration property 'ratelimit.policies.api.identifiers' | identifier
+					policies.api.cost             | 11    | '11' for configuration property 'ratelimit.policies.api.cost' | would never allow it
+					defaults.algorithm            | guess | 'guess' for configuration property 'ratelimit.defaults.algorithm' | must be one of fixed-window
 					""")
-	void invalidPropertyKeepsThePoliciesAndIsReported(String property, String value, String shown, String name,
-			String rule, CapturedOutput output) {
+	void mistakeIsReportedAndKeepsThePolicies(String property, String value, String refusal, String rule,
+			CapturedOutput output) {
 		this.runner.run((context) -> {
-			refresh(context, "limits=5/s;%s=%s".formatted(property, (value != null) ? value : ""));
+			this.properties.put("ratelimit.policies.api.limits", "5/s");
+			Object before = this.properties.put("ratelimit." + property, value);
+			refresh(context);
 			assertThat(limits(context, "api", null)).containsExactly("10/m");
 			assertThat(output.toString().lines().filter((line) -> line.contains("ERROR"))).singleElement()
 				.asString()
-				.contains("The policies stay as they were: ")
-				.contains(name)
-				.contains((shown != null) ? shown : "")
-				.contains(rule);
+				.contains("The policies stay as they were: ", refusal, rule);
+			assertThat(output).doesNotContain("need a restart", "has changed");
+			this.properties.compute("ratelimit." + property, (name, wrong) -> before);
+			refresh(context);
+			assertThat(limits(context, "api", null)).containsExactly("5/s");
 		});
 	}
 
@@ -219,28 +225,6 @@ class RefreshedPoliciesTests {
 					"Changed properties that need a restart: ratelimit.policies.api.identifiers, ratelimit.policies.api.missing-identifier, ratelimit.policies.api.paths, "
 							+ "ratelimit.policies.new, ratelimit.policies.plans, ratelimit.redis")
 				.doesNotContain("terces");
-		});
-	}
-
-	@ParameterizedTest
-	@CsvSource(delimiter = '|', textBlock = """
-			policies.new.limits      | 5/x   | must be quota/window
-			policies.api.identifiers | ip,ip | identifier
-			policies.api.cost        | 11    | would never allow it
-			defaults.algorithm       | guess | must be one of fixed-window
-			""")
-	void mistakeInWhatNeedsARestartIsReportedAtOnce(String property, String value, String rule, CapturedOutput output) {
-		this.runner.run((context) -> {
-			this.properties.put("ratelimit." + property, value);
-			refresh(context, "limits=5/s");
-			assertThat(limits(context, "api", null)).containsExactly("10/m");
-			assertThat(output).contains("The policies stay as they were: ")
-				.contains("ratelimit." + property)
-				.contains(rule)
-				.doesNotContain("need a restart", "has changed");
-			this.properties.remove("ratelimit." + property);
-			refresh(context);
-			assertThat(limits(context, "api", null)).containsExactly("5/s");
 		});
 	}
 
