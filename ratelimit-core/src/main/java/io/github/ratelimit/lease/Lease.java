@@ -13,9 +13,11 @@ import io.github.ratelimit.Reservation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A part of the quota of one policy and identifier that the store has counted. It ends no
- * later than the first window that the store counted it in. Times are those of
- * {@link System#nanoTime()}. Safe for use by several threads.
+ * A part of the quota of one policy and identifier that the store has counted, and that
+ * may be used until it ends. Safe for use by several threads, without locks.
+ * <p>
+ * It ends no later than the first window that the store counted it in. Times are those of
+ * {@link System#nanoTime()}.
  */
 final class Lease {
 
@@ -24,7 +26,10 @@ final class Lease {
 
 	private static final long CLOSED = -1;
 
-	/** By this fraction it ends earlier, because clocks may differ by 500 ppm each. */
+	/**
+	 * A lease ends earlier by this fraction, because clocks may run at different speeds:
+	 * 500 ppm each, by NTP.
+	 */
 	private static final long DRIFT = 512;
 
 	private static final long MICROS = 1000;
@@ -46,7 +51,8 @@ final class Lease {
 	private volatile long low;
 
 	/**
-	 * @param longest how many nanoseconds it lasts at most
+	 * Given when the store was asked, when it answered, and how many nanoseconds it lasts
+	 * at most.
 	 */
 	Lease(Reservation reservation, long part, long asked, long answered, long longest) {
 		this.reservation = reservation;
@@ -72,6 +78,10 @@ final class Lease {
 		return this.reservation.decision().statuses();
 	}
 
+	private static long nanos(Duration time) {
+		return TimeUnit.NANOSECONDS.convert(time);
+	}
+
 	long lasts(long now) {
 		return this.end - now;
 	}
@@ -85,7 +95,9 @@ final class Lease {
 		return windows().equals(other.windows()) && !windows().isEmpty();
 	}
 
-	/** When they end, by the clock of the store; none if that is unknown. */
+	/**
+	 * Returns when the windows end, by the clock of the store; none if that is unknown.
+	 */
 	private List<Instant> windows() {
 		Instant at = reservedAt();
 		return (at != null) ? counted().stream().map((status) -> at.plus(status.resetAfter())).toList() : List.of();
@@ -93,20 +105,28 @@ final class Lease {
 
 	/** What is left; {@link #NOTHING} if that is less than the cost, or it has ended. */
 	long take(long cost, long now) {
-		while (has(cost, now)) {
-			long before = this.left.get();
-			if (before >= cost && this.left.compareAndSet(before, before - cost)) {
-				return before - cost;
+		if (this.end - now <= 0) {
+			return NOTHING;
+		}
+		long before;
+		do {
+			before = this.left.get();
+			if (before < cost) {
+				return NOTHING;
 			}
 		}
-		return NOTHING;
+		while (!this.left.compareAndSet(before, before - cost));
+		return before - cost;
 	}
 
 	boolean has(long cost, long now) {
 		return this.end - now > 0 && this.left.get() >= cost;
 	}
 
-	/** Has no effect if it is closed, or would then have more than it ever had. */
+	/**
+	 * Returns whether it was put back; not if it would then have more than it ever had,
+	 * or is closed.
+	 */
 	boolean put(long cost) {
 		long before;
 		do {
@@ -119,16 +139,23 @@ final class Lease {
 		return true;
 	}
 
-	/** Adds what was left of a closed lease, unless this is closed as well. */
-	synchronized boolean add(long rest) {
-		this.granted += rest;
+	/**
+	 * Adds what was left of a closed lease, unless this is closed as well. One thread
+	 * does.
+	 */
+	boolean add(long rest) {
+		long all = this.granted + rest;
+		this.granted = all;
 		return put(rest);
 	}
 
-	synchronized boolean takeOut(long surplus, long now) {
-		boolean taken = take(surplus, now) != NOTHING;
-		this.surplus += taken ? surplus : 0;
-		return taken;
+	boolean takeOut(long surplus, long now) {
+		if (take(surplus, now) == NOTHING) {
+			return false;
+		}
+		long all = this.surplus + surplus;
+		this.surplus = all;
+		return true;
 	}
 
 	/** Closes it: nothing can be taken or put back any more. Returns what was left. */
@@ -161,10 +188,6 @@ final class Lease {
 		long reset = Math.max(0, nanos(counted.resetAfter()) - (now - this.answered));
 		return LimitStatus.ofMicros(policy, identifier, counted.limit(), counted.remaining() + left() + this.surplus,
 				(reset + MICROS - 1) / MICROS, 0, false);
-	}
-
-	private static long nanos(Duration time) {
-		return TimeUnit.NANOSECONDS.convert(time);
 	}
 
 }

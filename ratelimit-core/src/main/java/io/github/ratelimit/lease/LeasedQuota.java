@@ -51,7 +51,7 @@ final class LeasedQuota {
 
 	private final AtomicBoolean taking = new AtomicBoolean();
 
-	/** What was used here, and what is left of the lease. */
+	/** What was used here and is not used again, apart from what is left of the lease. */
 	private long total;
 
 	private final RecentUse usage;
@@ -80,6 +80,10 @@ final class LeasedQuota {
 
 	boolean isOf(Policy policy) {
 		return this.policy == policy || this.policy.equals(policy);
+	}
+
+	boolean isOf(Identifier identifier, @Nullable String policy) {
+		return this.identifier.equals(identifier) && (policy == null || this.policy.name().equals(policy));
 	}
 
 	boolean isEmpty() {
@@ -115,19 +119,19 @@ final class LeasedQuota {
 		if (lease != null && lease.has(0, now) && lease.put(cost)) {
 			return lease;
 		}
-		use(-cost);
+		notUsed(cost);
 		return null;
 	}
 
-	private synchronized void use(long cost) {
-		this.total += cost;
+	private synchronized void notUsed(long cost) {
+		this.total -= cost;
 	}
 
 	/** Puts back what was taken from a lease that may have been closed since. */
 	void putBack(Lease lease, long cost) {
 		if (!lease.put(cost)) {
 			this.timer.schedule(() -> {
-				use(-cost);
+				notUsed(cost);
 				giveBack(lease, cost);
 			}, 0);
 		}
@@ -139,7 +143,7 @@ final class LeasedQuota {
 		if (decision.allowed()) {
 			synchronized (this) {
 				this.usage.sample(now, used());
-				use(cost);
+				this.total += cost;
 			}
 			takeMore(cost, now);
 		}
@@ -156,7 +160,8 @@ final class LeasedQuota {
 		for (Limit limit : this.policy.limits()) {
 			long own = limit.quota();
 			for (LimitStatus status : this.statuses) {
-				if (isOf(status, limit) && TimeUnit.NANOSECONDS.convert(status.resetAfter()) > now - this.told) {
+				boolean says = isOf(status.identifier(), status.policy().name()) && status.limit().equals(limit);
+				if (says && TimeUnit.NANOSECONDS.convert(status.resetAfter()) > now - this.told) {
 					own = status.remaining();
 				}
 			}
@@ -165,33 +170,32 @@ final class LeasedQuota {
 		return left / SHARES;
 	}
 
-	private boolean isOf(LimitStatus status, Limit limit) {
-		return status.limit().equals(limit) && status.identifier().equals(this.identifier)
-				&& status.policy().name().equals(this.policy.name());
-	}
-
 	private void takeMore(long cost, long now) {
 		if (this.taking.get() || !this.taking.compareAndSet(false, true)) {
 			return;
 		}
-		try {
-			if (part(cost, now) > 0) {
-				this.timer.schedule(() -> take(cost), 0);
-				return;
-			}
+		if (part(cost, now) == 0) {
 			Lease lease = this.lease;
 			if (lease != null) {
 				lease.ignoreLow();
 			}
+			this.taking.set(false);
+			return;
+		}
+		try {
+			this.timer.schedule(() -> take(cost), 0);
 		}
 		catch (OutOfMemoryError ex) {
 			// There can be no more threads; the next request tries again.
+			this.taking.set(false);
 			logger.debug("No thread can be started to take a part of a quota", ex);
 		}
-		this.taking.set(false);
 	}
 
-	/** What was used lately, less what is left; 0 if not worth it. */
+	/**
+	 * What was used lately, less what is left, and at most a share of the rest; 0 if not
+	 * worth it.
+	 */
 	private synchronized long part(long cost, long now) {
 		Lease lease = this.lease;
 		long held = (lease != null && lease.lasts(now) > 0) ? lease.left() : 0;
@@ -222,7 +226,7 @@ final class LeasedQuota {
 				return;
 			}
 			synchronized (this) {
-				this.ended |= decision.source() == Source.STORE;
+				this.ended |= !says && decision.source() == Source.STORE;
 			}
 			if (reservation.at() != null) {
 				this.store.cancel(this.reserved, this.identifier, part, reservation.at());
@@ -233,7 +237,6 @@ final class LeasedQuota {
 		}
 	}
 
-	/** What is left of the lease before is added to the next one, or given back. */
 	private void use(Lease next, long part) {
 		Lease before;
 		long rest = 0;
@@ -252,22 +255,21 @@ final class LeasedQuota {
 			}
 		}
 		try {
-			giveBack(before, rest);
+			if (before != null) {
+				giveBack(before, rest);
+			}
 		}
 		finally {
-			checkLater(next);
+			if (before != next) {
+				checkLater(next);
+			}
 		}
 	}
 
-	/**
-	 * Twice in the time that a part is meant to last, and shortly before it ends. Nothing
-	 * is scheduled for what has ended, so that a paused timer starts no thread.
-	 */
-	private synchronized void checkLater(Lease lease) {
-		if (this.lease == lease) {
-			long lasts = Math.max(0, lease.lasts(this.nanos.getAsLong()));
-			this.timer.schedule(() -> check(lease), (lasts > this.time / 8) ? Math.min(this.time, lasts) / 2 : lasts);
-		}
+	/** Twice in the time that a part is meant to last, and shortly before it ends. */
+	private void checkLater(Lease lease) {
+		long lasts = Math.max(0, lease.lasts(this.nanos.getAsLong()));
+		this.timer.schedule(() -> check(lease), (lasts > this.time / 8) ? Math.min(this.time, lasts) / 2 : lasts);
 	}
 
 	private void check(Lease lease) {
@@ -283,7 +285,9 @@ final class LeasedQuota {
 			giveBack(lease, surplus);
 		}
 		finally {
-			checkLater(lease);
+			if (this.lease == lease) {
+				checkLater(lease);
+			}
 		}
 	}
 
@@ -307,9 +311,8 @@ final class LeasedQuota {
 	}
 
 	/** What cannot be given back is used until its window ends. */
-	private void giveBack(@Nullable Lease lease, long cost) {
-		if (lease != null && lease.reservedAt() != null && cost > 0 && lease.isCounted(this.nanos.getAsLong())
-				&& !this.forgotten) {
+	private void giveBack(Lease lease, long cost) {
+		if (cost > 0 && lease.reservedAt() != null && lease.isCounted(this.nanos.getAsLong()) && !this.forgotten) {
 			this.store.cancel(this.reserved, this.identifier, cost, lease.reservedAt());
 		}
 	}
@@ -319,7 +322,11 @@ final class LeasedQuota {
 		this.ended = true;
 		Lease last = this.lease;
 		this.lease = null;
-		long rest = (last != null) ? last.close() : 0;
+		if (last == null) {
+			return () -> {
+			};
+		}
+		long rest = last.close();
 		return () -> giveBack(last, rest);
 	}
 

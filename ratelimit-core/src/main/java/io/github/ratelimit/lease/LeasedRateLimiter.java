@@ -1,7 +1,6 @@
 package io.github.ratelimit.lease;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -25,39 +24,48 @@ import org.jspecify.annotations.Nullable;
 /**
  * Decides busy identifiers in memory, so that they cost the store next to nothing. For
  * policies with a {@linkplain Policy#lease() lease}, this process takes a part of the
- * quota from the store in advance, and uses it up without further calls. Other policies
- * and charges in shadow mode reach the store as before.
+ * quota from the store in advance, and uses it up without further calls. Requests of
+ * other policies reach the store as before, and so do charges in shadow mode.
  * <p>
  * <b>How much.</b> A part is what this process used lately in the time of the lease, less
  * what it still holds, and at most a quarter of what remains. It must suffice for ten
- * requests. When three quarters of a part are used, the next one is taken in the
- * background. A lease ends with the first window that the store counted it in, and after
- * at most twice its time. Twice in its time, at an eviction, and by {@link #close()},
- * what will not be needed at the present rate is given back.
+ * requests; an identifier that uses less has no lease. When three quarters of a part are
+ * used, the next one is taken in the background. No request waits for the call of
+ * another.
+ * <p>
+ * <b>How long.</b> A lease ends with the first window that the store counted it in, and
+ * after at most twice its time. Twice in its time, at an eviction, and by
+ * {@link #close()}, what will not be needed at the present rate is given back; all of it
+ * if nothing was used.
  * <p>
  * <b>Never over the quota.</b> The store counts a part before it is used, and a lease
  * ends before the window that counts it. What is given back late is not refunded to a
  * later window. So all processes together never use more than the quota in any window,
- * with three exceptions: a count that is reset or lost does not contain the parts taken
- * before, a clock of the store that is set forward ends windows before the leases notice,
- * and a process that stops between reading the clock and using a lease uses it late.
+ * whatever happens to them, with three exceptions. If a count is reset, or the store has
+ * lost it, the parts taken before are not in the new count. A clock of the store that is
+ * set forward ends windows before the leases notice. And a process that stops between
+ * reading the clock and using a lease uses it late.
  * <p>
  * <b>Denied too early.</b> When the store denies a request, the quota is used up except
  * for less than its cost and what processes hold. Each holds at most what it used in one
- * and a quarter times of the lease before it took its last part. A process that dies, or
- * cannot give its part back, holds it until the window ends.
+ * and a quarter times of the lease before it took its last part. A process that dies
+ * holds its part until the window ends. So does a process whose call to give it back
+ * fails, or whose store does not return the time of a reservation.
  * <p>
  * Statuses of a decision from a lease have what the store had left when it was taken, and
  * what is left of the lease. Blocks, resets and changed quotas of other processes are
  * noticed when a lease ends. A refund goes back to the lease if that has used so much;
  * other refunds and charges reach the store. Of a request of several policies and
  * identifiers, leases decide what they can, and the store the rest in one call; if it
- * denies the request or fails, what was taken is put back. Safe for use by several
- * threads. Uses one thread, once there is a lease.
+ * denies the request or fails, what was taken is put back.
+ * <p>
+ * Safe for use by several threads. Uses one thread, once there is a lease.
  */
 public final class LeasedRateLimiter extends DelegatingRateLimiter implements AutoCloseable {
 
 	private static final int MOST = 10_000;
+
+	private static final Duration PATIENCE = Duration.ofSeconds(1);
 
 	private final RateLimiter store;
 
@@ -68,12 +76,12 @@ public final class LeasedRateLimiter extends DelegatingRateLimiter implements Au
 	private final Cache<Key, LeasedQuota> quotas;
 
 	/**
-	 * Creates a rate limiter.
+	 * Creates a rate limiter without leases, which are taken as requests come.
 	 * @param store the store, or a rate limiter that asks it; only what it answers with
 	 * the source {@link Source#STORE} is used
 	 */
 	public LeasedRateLimiter(RateLimiter store) {
-		this(store, new Timer(), System::nanoTime, MOST);
+		this(store, new Timer(PATIENCE), System::nanoTime, MOST);
 	}
 
 	LeasedRateLimiter(RateLimiter store, Timer timer, LongSupplier nanos, long maxSize) {
@@ -105,12 +113,16 @@ public final class LeasedRateLimiter extends DelegatingRateLimiter implements Au
 		Decision rest = decideRest(leased);
 		leased.decided(rest);
 		if (rest.blockedFor() != null) {
-			// Not all of them may be blocked, but the store does not say which are.
-			request.charges()
-				.forEach((charge) -> charge.identifiers()
-					.forEach((each) -> end(this.quotas.asMap().remove(new Key(charge.policy().name(), each)))));
+			request.charges().forEach((charge) -> endLeases(charge.policy().name(), charge.identifiers()));
 		}
 		return leased.decision(rest);
+	}
+
+	/** Not all of them may be blocked, but the store does not say which are. */
+	private void endLeases(String policy, List<Identifier> identifiers) {
+		for (Identifier identifier : identifiers) {
+			end(this.quotas.asMap().remove(new Key(policy, identifier)));
+		}
 	}
 
 	/** Ends a lease now, and gives it back in the background. */
@@ -182,7 +194,10 @@ public final class LeasedRateLimiter extends DelegatingRateLimiter implements Au
 		}
 	}
 
-	/** Drops a lease without giving it back, because its count was reset elsewhere. */
+	/**
+	 * Drops the lease of an identifier without giving it back, because its count was
+	 * reset in another way.
+	 */
 	public void forget(Policy policy, Identifier identifier) {
 		LeasedQuota quota = this.quotas.asMap().remove(new Key(policy.name(), identifier));
 		if (quota != null) {
@@ -197,31 +212,25 @@ public final class LeasedRateLimiter extends DelegatingRateLimiter implements Au
 
 	/** Gives back all leases, and ends the thread. Later requests take leases again. */
 	public void pause() {
-		giveBack(this.timer::pause);
+		this.timer.pause();
+		giveBack();
 		this.quotas.invalidateAll();
 	}
 
 	/** Gives back all leases, and takes no more. */
 	@Override
 	public void close() {
-		giveBack(this.timer::stop);
+		this.timer.stop();
+		giveBack();
 	}
 
-	/** First ends them, so that the task in progress schedules no other. */
-	private void giveBack(Runnable pause) {
-		List<Runnable> rests = new ArrayList<>(endAll());
-		pause.run();
-		rests.addAll(endAll());
+	private void giveBack() {
 		try {
-			rests.forEach(Runnable::run);
+			this.quotas.asMap().values().forEach((quota) -> quota.end().run());
 		}
 		catch (StoreException ex) {
 			// The rest stays counted until its windows end.
 		}
-	}
-
-	private List<Runnable> endAll() {
-		return this.quotas.asMap().values().stream().map(LeasedQuota::end).toList();
 	}
 
 	private static boolean isLeased(RateLimitRequest request) {
@@ -240,7 +249,10 @@ public final class LeasedRateLimiter extends DelegatingRateLimiter implements Au
 		return (known != null && known.isOf(policy)) ? known : null;
 	}
 
-	/** {@code null} while there is one of another quota, such as that of a plan. */
+	/**
+	 * {@code null} while there is one of the same name and another quota, such as that of
+	 * a plan.
+	 */
 	private @Nullable LeasedQuota quota(Policy policy, Identifier identifier) {
 		Key key = new Key(policy.name(), identifier);
 		LeasedQuota quota = this.quotas.getIfPresent(key);
@@ -259,16 +271,17 @@ public final class LeasedRateLimiter extends DelegatingRateLimiter implements Au
 	}
 
 	private void endLeases(Identifier identifier, @Nullable String policy) {
-		this.quotas.asMap()
-			.keySet()
-			.stream()
-			.filter((key) -> key.identifier().equals(identifier) && (policy == null || key.policy().equals(policy)))
-			.forEach((key) -> end(this.quotas.asMap().remove(key)));
+		this.quotas.asMap().values().removeIf((quota) -> {
+			boolean ends = quota.isOf(identifier, policy);
+			if (ends) {
+				end(quota);
+			}
+			return ends;
+		});
 	}
 
 	/** Policies of the same name share a count, whatever their quotas. */
 	record Key(String policy, Identifier identifier) {
-
 	}
 
 }

@@ -1,8 +1,11 @@
 package io.github.ratelimit.lease;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BiFunction;
+import java.util.stream.Collectors;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -25,9 +28,6 @@ final class LeasedRequest {
 	/** In the order of the request. */
 	private final List<Single> all = new ArrayList<>();
 
-	/** What no lease decides. */
-	private final List<Charge> rest = new ArrayList<>();
-
 	/**
 	 * One policy and identifier of the request.
 	 *
@@ -43,18 +43,10 @@ final class LeasedRequest {
 		this.request = request;
 		this.now = now;
 		for (Charge charge : request.charges()) {
-			List<Identifier> others = new ArrayList<>();
 			for (Identifier identifier : charge.identifiers()) {
 				LeasedQuota quota = isLeased(charge) ? quotas.apply(charge.policy(), identifier) : null;
 				Lease lease = (quota != null) ? use.of(quota, charge.cost(), now) : null;
 				this.all.add(new Single(charge, identifier, quota, lease));
-				if (lease == null) {
-					others.add(identifier);
-				}
-			}
-			if (!others.isEmpty()) {
-				this.rest.add((others.size() == charge.identifiers().size()) ? charge
-						: new Charge(charge.policy(), others, charge.cost(), charge.shadow()));
 			}
 		}
 	}
@@ -65,11 +57,11 @@ final class LeasedRequest {
 	}
 
 	boolean isComplete() {
-		return this.rest.isEmpty();
+		return this.all.stream().allMatch((each) -> each.lease != null);
 	}
 
 	private boolean isOfStore() {
-		return this.rest.equals(this.request.charges());
+		return this.all.stream().allMatch((each) -> each.lease == null);
 	}
 
 	void putBack() {
@@ -82,7 +74,18 @@ final class LeasedRequest {
 
 	/** Returns what the store decides, unless leases decide all of it. */
 	RateLimitRequest rest() {
-		return isOfStore() ? this.request : this.request.withCharges(this.rest);
+		if (isOfStore()) {
+			return this.request;
+		}
+		Map<Charge, List<Identifier>> rest = this.all.stream()
+			.filter((each) -> each.lease == null)
+			.collect(Collectors.groupingBy(Single::charge, LinkedHashMap::new,
+					Collectors.mapping(Single::identifier, Collectors.toList())));
+		return this.request.withCharges(rest.entrySet()
+			.stream()
+			.map((each) -> new Charge(each.getKey().policy(), each.getValue(), each.getKey().cost(),
+					each.getKey().shadow()))
+			.toList());
 	}
 
 	void decided(Decision rest) {
@@ -106,7 +109,7 @@ final class LeasedRequest {
 			return rest;
 		}
 		return new Decision(rest.allowed(), statuses(rest.statuses()), rest.blockedFor(),
-				this.rest.stream().allMatch(Charge::shadow) ? Source.LEASE : Source.STORE, rest.shadows());
+				rest().enforced().isEmpty() ? Source.LEASE : Source.STORE, rest.shadows());
 	}
 
 	private List<LimitStatus> statuses(List<LimitStatus> rest) {

@@ -35,7 +35,9 @@ final class RecentUse {
 		}
 	}
 
-	/** Returns what was used in the last lease, or on average of a quarter more. */
+	/**
+	 * Returns what was used in the last lease, on average over at most a quarter more.
+	 */
 	long lately(long now, long total) {
 		long used = 0;
 		for (Sample sample : this.samples) {
@@ -47,7 +49,10 @@ final class RecentUse {
 		return used;
 	}
 
-	/** Returns what would be used in a time at the rate since a recent sample. */
+	/**
+	 * Returns what would be used in a time at the rate since the newest sample that is
+	 * not too new.
+	 */
 	long expected(long now, long total, long time) {
 		for (Sample sample : this.samples) {
 			long passed = now - sample.time;

@@ -1,5 +1,6 @@
 package io.github.ratelimit.lease;
 
+import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -7,18 +8,31 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs tasks later, one at a time. Its thread starts with the first task, and again with
- * the first one after a pause.
+ * Runs tasks later, one at a time except after a pause that did not await the last one.
+ * Its thread starts with the first task, and again with the first one after a pause.
  */
 class Timer {
+
+	/** The executor whose task a thread runs. */
+	private final ThreadLocal<ExecutorService> own = new ThreadLocal<>();
+
+	private final Duration patience;
 
 	private @Nullable ScheduledThreadPoolExecutor executor;
 
 	private boolean stopped;
 
-	/** Runs a task after some nanoseconds, unless the timer is stopped. */
+	Timer(Duration patience) {
+		this.patience = patience;
+	}
+
+	/**
+	 * Runs a task after some nanoseconds, unless the timer is stopped, or a task from
+	 * before a pause calls it.
+	 */
 	synchronized void schedule(Runnable task, long nanos) {
-		if (!this.stopped) {
+		ExecutorService own = this.own.get();
+		if (!this.stopped && (own == null || own == this.executor)) {
 			if (this.executor == null) {
 				this.executor = newExecutor();
 			}
@@ -26,9 +40,13 @@ class Timer {
 		}
 	}
 
-	private static ScheduledThreadPoolExecutor newExecutor() {
-		ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1, (task) -> {
-			Thread thread = new Thread(null, task, "ratelimit-leases", 0, false);
+	private ScheduledThreadPoolExecutor newExecutor() {
+		ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1);
+		executor.setThreadFactory((task) -> {
+			Thread thread = new Thread(null, () -> {
+				this.own.set(executor);
+				task.run();
+			}, "ratelimit-leases", 0, false);
 			thread.setDaemon(true);
 			return thread;
 		});
@@ -36,7 +54,7 @@ class Timer {
 		return executor;
 	}
 
-	/** Pauses, and runs no more tasks. */
+	/** Waits a while for the task in progress, and runs no others. */
 	void stop() {
 		synchronized (this) {
 			this.stopped = true;
@@ -45,8 +63,9 @@ class Timer {
 	}
 
 	/**
-	 * Forgets the tasks that have not begun, and waits up to a second for the one in
-	 * progress. Tasks that are scheduled meanwhile do not wait for it.
+	 * Waits a while for the task in progress, and forgets the others, also those of that
+	 * task, however long it takes. What other threads schedule meanwhile does not wait
+	 * for it.
 	 */
 	void pause() {
 		ExecutorService executor;
@@ -57,7 +76,7 @@ class Timer {
 		if (executor != null) {
 			executor.shutdown();
 			try {
-				executor.awaitTermination(1, TimeUnit.SECONDS);
+				executor.awaitTermination(this.patience.toNanos(), TimeUnit.NANOSECONDS);
 			}
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();

@@ -35,6 +35,7 @@ final class Check {
 		this.waits = waits();
 	}
 
+	/** Returns whether the policy has a penalty for this denial. */
 	boolean isCountedDenial() {
 		return this.charge.policy().penalty() != null && this.blocked == 0
 				&& LongStream.of(this.waits).anyMatch((wait) -> wait > 0);

@@ -12,18 +12,28 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The counts in memory: a state for each policy and identifier. If there are too many,
- * the least recently used ones are removed. Each change checks whether some others no
- * longer matter. Not safe for use by several threads.
+ * the least recently used ones are removed.
+ * <p>
+ * Counts that no longer matter are removed by a sweep, which checks a few counts with
+ * each change. A sweep begins after as many changes as there are counts. Not safe for use
+ * by several threads.
  */
 final class Counts {
 
-	/** So many that there are at most twice the counts that matter. */
-	private static final int CHECKED = 2;
+	private static final int SMALLEST_SWEEP = 1024;
+
+	/** Number of counts that a sweep checks with each change. */
+	private static final int SWEEP_STEP = 32;
 
 	private final Map<Key, Count> counts;
 
-	/** All counts in the order in which they are checked, and some that are removed. */
-	private final Queue<Count> toCheck = new ArrayDeque<>();
+	/** All counts in the order of the sweep, and some that are already removed. */
+	private final Queue<Count> sweepOrder = new ArrayDeque<>();
+
+	private int changesUntilSweep = SMALLEST_SWEEP;
+
+	/** Number of counts that the current sweep has not checked yet. */
+	private int toSweep;
 
 	Counts(int maxCounts) {
 		this.counts = new LinkedHashMap<>(16, 0.75F, true) {
@@ -43,6 +53,7 @@ final class Counts {
 		return this.counts.size();
 	}
 
+	/** Returns the state of a count; {@code null} if there is none. */
 	@Nullable MeterState get(Key key) {
 		Count count = this.counts.get(key);
 		return (count != null) ? count.state : null;
@@ -57,13 +68,11 @@ final class Counts {
 		if (count == null) {
 			count = new Count(key);
 			this.counts.put(key, count);
-			this.toCheck.add(count);
+			this.sweepOrder.add(count);
 		}
 		count.state = state;
 		count.expiresAt = now + ttl;
-		for (int i = 0; i < CHECKED; i++) {
-			check(now);
-		}
+		sweep(now);
 	}
 
 	void remove(Key key) {
@@ -73,14 +82,22 @@ final class Counts {
 		}
 	}
 
-	private void check(long now) {
-		Count count = this.toCheck.poll();
-		if (count != null && !count.gone) {
-			if (count.expiresAt > now) {
-				this.toCheck.add(count);
+	private void sweep(long now) {
+		this.changesUntilSweep--;
+		if (this.changesUntilSweep == 0) {
+			this.toSweep = this.sweepOrder.size();
+		}
+		for (int i = 0; i < SWEEP_STEP && this.toSweep > 0; i++) {
+			Count count = this.sweepOrder.remove();
+			if (!count.gone && count.expiresAt > now) {
+				this.sweepOrder.add(count);
 			}
-			else {
+			else if (!count.gone) {
 				remove(count.key);
+			}
+			this.toSweep--;
+			if (this.toSweep == 0) {
+				this.changesUntilSweep = Math.max(SMALLEST_SWEEP, size());
 			}
 		}
 	}
@@ -107,6 +124,7 @@ final class Counts {
 
 		private long expiresAt;
 
+		/** Whether it has been removed. */
 		private boolean gone;
 
 		private Count(Key key) {

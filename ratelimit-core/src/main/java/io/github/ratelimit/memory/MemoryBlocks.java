@@ -1,54 +1,73 @@
 package io.github.ratelimit.memory;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 import io.github.ratelimit.Block;
 import io.github.ratelimit.Identifier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The blocks and pauses in memory. Not safe for use by several threads.
+ * The blocks in memory. Not safe for use by several threads.
  */
 final class MemoryBlocks {
 
 	private static final int FEW = 128;
 
-	private final Map<Key, Block> blocks = new HashMap<>();
+	private final Map<Identifier, List<Entry>> blocks = new HashMap<>();
 
-	/** With so many of them, those that have ended are removed. */
+	/**
+	 * With so many blocked identifiers, those whose blocks have ended are removed: about
+	 * one for each that was added since the last time.
+	 */
 	private int sweepAt = FEW;
 
-	Block add(Block block, long nowMicros) {
-		remove(block.identifier(), block.policy(), nowMicros);
-		this.blocks.put(new Key(block.identifier(), block.policy(), true), block);
+	Block add(Identifier identifier, @Nullable String policy, Duration time, String reason, long nowMicros) {
+		remove(identifier, policy, nowMicros);
+		Block block = new Block(identifier, policy, end(time, nowMicros), reason);
+		this.blocks.computeIfAbsent(identifier, (key) -> new ArrayList<>()).add(new Entry(block, true));
 		return block;
 	}
 
-	/** Has no effect if a block or pause of the policy lasts longer. */
-	Block pause(Block pause, long nowMicros) {
+	/** Keeps a block that is listed, whose end may be later. */
+	boolean pause(Identifier identifier, String policy, Duration time, long nowMicros) {
 		sweep(nowMicros);
-		if (last(pause.identifier(), pause.policy()) <= micros(pause)) {
-			this.blocks.put(new Key(pause.identifier(), pause.policy(), false), pause);
+		List<Entry> entries = this.blocks.computeIfAbsent(identifier, (key) -> new ArrayList<>());
+		Entry pause = new Entry(new Block(identifier, policy, end(time, nowMicros), ""), false);
+		if (entries.stream().anyMatch((entry) -> entry.isOf(policy) && entry.isAfter(pause.block.until()))) {
+			return false;
 		}
-		return pause;
+		entries.removeIf((entry) -> entry.isOf(policy) && !entry.listed);
+		return entries.add(pause);
+	}
+
+	private static Instant end(Duration time, long nowMicros) {
+		return instant(nowMicros).plus(time.truncatedTo(ChronoUnit.MICROS));
 	}
 
 	boolean remove(Identifier identifier, @Nullable String policy, long nowMicros) {
 		sweep(nowMicros);
-		boolean found = last(identifier, policy) > nowMicros;
-		this.blocks.remove(new Key(identifier, policy, true));
-		this.blocks.remove(new Key(identifier, policy, false));
+		Instant now = instant(nowMicros);
+		List<Entry> present = this.blocks.getOrDefault(identifier, List.of());
+		boolean found = present.stream().anyMatch((entry) -> entry.isOf(policy) && entry.isAfter(now));
+		if (!present.isEmpty() && present.removeIf((entry) -> entry.isOf(policy)) && present.isEmpty()) {
+			this.blocks.remove(identifier);
+		}
 		return found;
 	}
 
 	private void sweep(long nowMicros) {
+		Instant now = instant(nowMicros);
 		if (this.blocks.size() >= this.sweepAt) {
-			this.blocks.values().removeIf((block) -> micros(block) <= nowMicros);
+			this.blocks.values().forEach((entries) -> entries.removeIf((entry) -> !entry.isAfter(now)));
+			this.blocks.values().removeIf(List::isEmpty);
 			this.sweepAt = Math.max(FEW, 2 * this.blocks.size());
 		}
 	}
@@ -62,23 +81,23 @@ final class MemoryBlocks {
 	 * 0 if there is none.
 	 */
 	long end(Identifier identifier, String policy) {
-		return this.blocks.isEmpty() ? 0 : Math.max(last(identifier, policy), last(identifier, null));
-	}
-
-	private long last(Identifier identifier, @Nullable String policy) {
-		return Math.max(micros(this.blocks.get(new Key(identifier, policy, true))),
-				micros(this.blocks.get(new Key(identifier, policy, false))));
-	}
-
-	private static long micros(@Nullable Block block) {
-		return (block != null) ? ChronoUnit.MICROS.between(Instant.EPOCH, block.until()) : 0;
+		long end = 0;
+		for (Entry entry : this.blocks.getOrDefault(identifier, List.of())) {
+			Block block = entry.block;
+			if (block.policy() == null || block.policy().equals(policy)) {
+				end = Math.max(end, ChronoUnit.MICROS.between(Instant.EPOCH, block.until()));
+			}
+		}
+		return end;
 	}
 
 	List<Block> list(long nowMicros) {
-		return this.blocks.entrySet()
+		Instant now = instant(nowMicros);
+		return this.blocks.values()
 			.stream()
-			.filter((each) -> each.getKey().listed() && micros(each.getValue()) > nowMicros)
-			.map(Map.Entry::getValue)
+			.flatMap(List::stream)
+			.filter((entry) -> entry.listed && entry.isAfter(now))
+			.map(Entry::block)
 			.sorted(Comparator.comparing(Block::until))
 			.toList();
 	}
@@ -87,7 +106,15 @@ final class MemoryBlocks {
 		return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
 	}
 
-	private record Key(Identifier identifier, @Nullable String policy, boolean listed) {
+	private record Entry(Block block, boolean listed) {
+
+		boolean isOf(@Nullable String policy) {
+			return Objects.equals(this.block.policy(), policy);
+		}
+
+		boolean isAfter(Instant now) {
+			return this.block.until().isAfter(now);
+		}
 
 	}
 

@@ -7,6 +7,8 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.LongFunction;
 
@@ -31,20 +33,24 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A rate limiter that keeps its counts in the memory of this process, for tests and for a
- * single instance. Its decisions are the same as those of the store in Redis. It decides
- * one request at a time.
+ * single instance. Its decisions are the same as those of the store in Redis.
  * <p>
- * Counts that no longer matter are removed, a few with each request, so that memory use
- * follows the number of active identifiers. A count takes some hundred bytes, except with
- * algorithms that keep entries: {@code sliding-log} takes 16 to 64 bytes for each request
- * of its longest window, or 24 to 96 and the text with metadata; {@code sliding-window}
- * takes 16 to 64 bytes for each sub-window in use. One identifier with a quota of 100,000
- * may take 6 MB. A decision copies no log, except with metadata or after the clock was
- * set back, so its time hardly depends on the quota.
+ * One request is decided at a time. Counts that no longer matter are removed, a few with
+ * each request, so that memory use follows the number of active identifiers and no
+ * request waits long.
+ * <p>
+ * A count takes some hundred bytes, except with algorithms that keep entries:
+ * {@code sliding-log} takes 16 to 64 bytes for each request of its longest window, or 24
+ * to 96 and the text with metadata; {@code sliding-window} takes 16 to 64 bytes for each
+ * sub-window in use. One identifier with a quota of 100,000 may take 6 MB. A decision
+ * does not copy a log, except with metadata or after the clock was set back, so its time
+ * hardly depends on the quota. A log is rewritten from time to time.
  */
 public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestHistory {
 
 	private final InstantSource clock;
+
+	private final Lock lock = new ReentrantLock();
 
 	private final Counts counts;
 
@@ -52,25 +58,31 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 
 	private final PenaltyListener penaltyListener;
 
-	/** Creates an empty rate limiter without a bound, by the given clock. */
+	/**
+	 * Creates an empty rate limiter. The clock is {@code InstantSource.system()}, or a
+	 * fixed one in tests.
+	 */
 	public MemoryRateLimiter(InstantSource clock) {
 		this(clock, Integer.MAX_VALUE);
-	}
-
-	/** Creates an empty rate limiter of at most so many counts, at least 1. */
-	public MemoryRateLimiter(InstantSource clock, int maxCounts) {
-		this(clock, maxCounts, (block, shadow) -> {
-		});
 	}
 
 	/**
 	 * Creates an empty rate limiter with a bounded number of counts. If there are too
 	 * many, the least recently used ones are removed, which grants their quotas again.
 	 * This bounds the memory if the policies bound the size of a count.
-	 * @param clock {@code InstantSource.system()}, or a fixed one in tests
 	 * @param maxCounts the maximum number of counts, one for each policy and identifier,
-	 * and one more for denials that may lead to a {@link Penalty}, at least 1. Blocks are
-	 * not removed
+	 * at least 1
+	 * @throws IllegalArgumentException if the number is less than 1
+	 */
+	public MemoryRateLimiter(InstantSource clock, int maxCounts) {
+		this(clock, maxCounts, (block, shadow) -> {
+		});
+	}
+
+	/**
+	 * Creates an empty rate limiter as {@link #MemoryRateLimiter(InstantSource, int)}.
+	 * The denials of an identifier that lead to a {@link Penalty} are such a count as
+	 * well; blocks are not removed.
 	 * @param penaltyListener is notified of penalties, while no other request is decided
 	 * @throws IllegalArgumentException if the number is less than 1
 	 */
@@ -112,11 +124,12 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 
 	@Override
 	public void cancel(Policy policy, Identifier identifier, long cost, Instant reservedAt) {
-		change(request(policy, identifier, cost), false, (check) -> check.meter.cancel(cost, Meter.micros(reservedAt)));
+		change(RateLimitRequest.of(Charge.of(policy, identifier).withCost(cost)), false,
+				(check) -> check.meter.cancel(cost, Meter.micros(reservedAt)));
 	}
 
 	/**
-	 * @param creates whether counts are changed that do not exist
+	 * Changes the counts of a request, also those that do not exist if it creates them.
 	 */
 	private void change(RateLimitRequest request, boolean creates, Consumer<Check> change) {
 		locked((now) -> {
@@ -132,15 +145,11 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 
 	@Override
 	public Reservation reserve(Policy policy, Identifier identifier, long cost) {
-		RateLimitRequest request = request(policy, identifier, cost);
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(policy, identifier).withCost(cost));
 		return locked((now) -> {
 			Decision decision = decide(request, now, true);
-			return new Reservation(decision, decision.allowed() ? MemoryBlocks.instant(now) : null);
+			return new Reservation(decision, decision.allowed() ? Instant.EPOCH.plus(now, ChronoUnit.MICROS) : null);
 		});
-	}
-
-	private static RateLimitRequest request(Policy policy, Identifier identifier, long cost) {
-		return RateLimitRequest.of(Charge.of(policy, identifier).withCost(cost));
 	}
 
 	@Override
@@ -188,18 +197,14 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	public Block block(Identifier identifier, @Nullable String policy, Duration time, String reason) {
 		BlockList.requireValid(policy);
 		BlockList.requireValid(time, reason);
-		return locked((now) -> this.blocks.add(new Block(identifier, policy, end(now, time), reason), now));
+		return locked((now) -> this.blocks.add(identifier, policy, time, reason, now));
 	}
 
 	@Override
 	public void pause(Identifier identifier, String policy, Duration time) {
 		BlockList.requireValid(policy);
 		BlockList.requireValid(time, "");
-		locked((now) -> this.blocks.pause(new Block(identifier, policy, end(now, time), ""), now));
-	}
-
-	private static Instant end(long now, Duration time) {
-		return MemoryBlocks.instant(now).plus(time.truncatedTo(ChronoUnit.MICROS));
+		locked((now) -> this.blocks.pause(identifier, policy, time, now));
 	}
 
 	@Override
@@ -213,8 +218,14 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 		return locked((now) -> this.blocks.list(now));
 	}
 
-	private synchronized <T> T locked(LongFunction<T> action) {
-		return action.apply(Meter.micros(this.clock.instant()));
+	private <T> T locked(LongFunction<T> action) {
+		this.lock.lock();
+		try {
+			return action.apply(Meter.micros(this.clock.instant()));
+		}
+		finally {
+			this.lock.unlock();
+		}
 	}
 
 	/** A charge in shadow mode is decided as if it were alone, after the others. */
@@ -250,6 +261,8 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 			if (counts) {
 				check.meter.add(check.charge.cost(), request.metadata());
 			}
+			// A state corrected after the clock was set back is stored even if the
+			// request is denied, because otherwise it would remain invalid.
 			if (counts || (acquires && check.meter.corrected())) {
 				save(check, now);
 			}
@@ -264,7 +277,8 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	}
 
 	/**
-	 * Counts denials of an identifier that is not blocked, and returns how long it is.
+	 * Counts denials of an identifier that is not blocked. Returns for how long it is
+	 * now.
 	 */
 	private long penalize(Charge charge, Identifier identifier, long denials, long now) {
 		Policy policy = charge.policy();
@@ -278,11 +292,10 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 		long length = present.add(denials);
 		this.counts.put(key, present.state(), now, present.ttl());
 		if (length > 0) {
-			Block block = new Block(identifier, policy.name(), MemoryBlocks.instant(now + length),
-					penalty.reason(policy.name()));
-			if (!shadow) {
-				this.blocks.add(block, now);
-			}
+			String reason = penalty.reason(policy.name());
+			Duration time = Duration.of(length, ChronoUnit.MICROS);
+			Block block = shadow ? new Block(identifier, policy.name(), MemoryBlocks.instant(now).plus(time), reason)
+					: this.blocks.add(identifier, policy.name(), time, reason, now);
 			this.penaltyListener.penalized(block, shadow);
 		}
 		return shadow ? 0 : length;

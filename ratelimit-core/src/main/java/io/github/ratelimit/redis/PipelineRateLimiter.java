@@ -29,20 +29,35 @@ import io.github.ratelimit.redis.script.RedisKeys;
  * transactions, which may need a round trip each.
  * <p>
  * <b>The bounds of the algorithms hold</b>, however many requests are made at once,
- * because the last of all requests in a window sees the others. They are looser in these
- * points, as {@code without-scripts.md} describes:
+ * because the last of all requests in a window sees the others. In these points it is
+ * less exact than scripts:
  * <ul>
- * <li>The time is that of this process, and <b>the clocks of all machines must agree to
- * within half a second</b>. What was used before a clock is set back counts again when
- * the clock comes to that time.</li>
- * <li>Between the round trips of a denied request, its quota is reserved; until the
- * window ends if the second round trip fails or is too late, or at the end of a window of
- * {@code first-request-window}. Redis keys with a count of 0 remain.</li>
- * <li>Quota that is reserved during a reset or an eviction may be granted once more when
- * it is cancelled. What concurrent refunds give back too much may be used before a third
- * round trip takes it away again.</li>
- * <li>A Redis key that contains no count is replaced; concurrent counts in it may be
- * lost.</li>
+ * <li><b>Clocks.</b> The time is that of this process, and <b>the clocks of all machines
+ * must agree to within half a second</b>. Clocks that differ more, or are set back by
+ * more, may grant a quota each. By another clock, windows may seem shorter, and waits
+ * longer, by the difference. What was used before a clock is set back counts again when
+ * the clock comes to that time: for {@code fixed-window} during that window, for
+ * {@code sliding-window} from half a second and the time budget before until a window and
+ * a sub-window after the start of its sub-window, and for {@code sliding-window-counter}
+ * from as long before its window until the end of the next. The windows of
+ * {@code first-request-window} are ended by the server: if its clock is set back, the
+ * next request ends the present window one window later.</li>
+ * <li><b>Between the round trips of a denied request, its quota is reserved</b>, so that
+ * another request may be denied too early; until the window ends if the second round trip
+ * fails or is too late. The same is true of {@code first-request-window} in the last half
+ * second and twice the time budget of a window, where refunds have no effect either. A
+ * process that caches the previous window of {@code sliding-window-counter} caches what
+ * was reserved at that time.</li>
+ * <li><b>A denied request leaves a trace:</b> Redis keys with a count of 0, and it may
+ * begin a window of {@code first-request-window}.</li>
+ * <li><b>A reset</b> is noticed by other processes that have cached the previous window
+ * of {@code sliding-window-counter} when the current one ends. Quota that is reserved
+ * during a reset or an eviction may be granted once more when it is cancelled.</li>
+ * <li><b>Refunds</b> read the counts first, and give back no more than they find. What
+ * concurrent refunds give back too much, a third round trip takes away again; it may be
+ * used before that.</li>
+ * <li><b>A Redis key that contains no count</b> is treated as empty and replaced;
+ * concurrent counts in it may be lost.</li>
  * </ul>
  * <p>
  * <b>In a cluster</b>, a request whose identifiers are in several slots is one
@@ -60,7 +75,10 @@ public final class PipelineRateLimiter implements RateLimiter {
 	}
 
 	/**
-	 * Creates a rate limiter, as {@link RedisRateLimiter#of(RedisConnections, String)}.
+	 * Creates a rate limiter.
+	 * @param redis the connections, to be closed by the caller
+	 * @param keyPrefix the prefix of all Redis keys: 1 to 64 letters, digits, dots,
+	 * underscores, colons and hyphens
 	 * @throws IllegalArgumentException if the prefix is invalid
 	 */
 	public static PipelineRateLimiter of(RedisConnections redis, String keyPrefix) {

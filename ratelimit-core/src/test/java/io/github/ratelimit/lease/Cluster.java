@@ -11,11 +11,11 @@ import java.util.function.BiConsumer;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
-import io.github.ratelimit.DelegatingRateLimiter;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.Reservation;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.memory.MemoryRateLimiter;
@@ -190,11 +190,7 @@ final class Cluster {
 		}
 
 		/** The store as this process reaches it. */
-		private final class Store extends DelegatingRateLimiter {
-
-			Store() {
-				super(Cluster.this.store);
-			}
+		private final class Store implements RateLimiter {
 
 			/** Some seconds at most, in which windows end. */
 			private void travel() {
@@ -272,9 +268,24 @@ final class Cluster {
 			}
 
 			@Override
+			public Decision peek(RateLimitRequest request) {
+				return Cluster.this.store.peek(request);
+			}
+
+			@Override
 			public void refund(RateLimitRequest request) {
 				forEach(request, (charge, key) -> Process.this.asked.add(key));
-				super.refund(request);
+				Cluster.this.store.refund(request);
+			}
+
+			@Override
+			public void charge(RateLimitRequest request) {
+				Cluster.this.store.charge(request);
+			}
+
+			@Override
+			public void reset(Policy policy, Identifier identifier) {
+				Cluster.this.store.reset(policy, identifier);
 			}
 
 		}

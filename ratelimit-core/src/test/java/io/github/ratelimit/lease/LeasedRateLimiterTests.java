@@ -34,9 +34,6 @@ class LeasedRateLimiterTests {
 
 	private static final Policy POLICY = Policy.of("api", new FixedWindow(), Limit.parse("6000/m")).withLease(SECOND);
 
-	private static final Policy PENALIZED = POLICY
-		.withPenalty(new Penalty(1, Duration.ofMinutes(1), Duration.ofMinutes(15), Duration.ofMinutes(15)));
-
 	private final Cluster cluster = new Cluster();
 
 	private final Cluster.Process process = this.cluster.start(new Random(1), 0);
@@ -68,13 +65,63 @@ class LeasedRateLimiterTests {
 	}
 
 	@Test
-	void shadowsAndPoliciesWithoutLeaseReachTheStore() {
+	void policyWithoutLeaseReachesTheStore() {
 		send(POLICY.withLease(null), 300);
 		assertThat(this.cluster.calls).isEqualTo(300);
+	}
+
+	@Test
+	void shadowReachesTheStore() {
 		send(POLICY, 300);
 		long before = this.cluster.calls;
 		this.process.acquire(RateLimitRequest.of(Charge.of(POLICY, ALICE).inShadow()));
 		assertThat(this.cluster.calls).isEqualTo(before + 1);
+	}
+
+	/** 20,000 a second, of which the quota allows twice as many. */
+	@Test
+	void fewRequestsReachTheStoreAtASteadyRate() {
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("240000/m")).withLease(SECOND);
+		RateLimitRequest request = RateLimitRequest.of(policy, ALICE);
+		for (int i = 0; i < 20_000; i++) {
+			this.process.acquire(request);
+			this.cluster.time.advance(500_000);
+		}
+		long before = this.cluster.calls;
+		for (int i = 0; i < 240_000; i++) {
+			assertThat(this.process.acquire(request).allowed()).isTrue();
+			this.cluster.time.advance(500_000);
+		}
+		assertThat(this.cluster.calls - before).isLessThan(2400 / 4);
+	}
+
+	@Test
+	void whatIsIdleIsGivenBack() {
+		send(POLICY, 400);
+		assertThat(remaining()).isLessThan(5600);
+		pass(SECOND);
+		assertThat(remaining()).isEqualTo(5600);
+	}
+
+	@Test
+	void whatIsLeftIsGivenBackWhenClosed() {
+		send(POLICY, 400);
+		this.limiter.close();
+		assertThat(remaining()).isEqualTo(5600);
+		assertThat(this.limiter.tryAcquire(POLICY, ALICE).source()).isEqualTo(Source.STORE);
+	}
+
+	/** The part of a process that dies is lost until the window ends, and no longer. */
+	@Test
+	void killedProcessDeniesTooEarlyUntilTheWindowEnds() {
+		send(POLICY, 400);
+		long held = this.process.held(POLICY, ALICE);
+		this.process.kill(List.of(POLICY), List.of(ALICE));
+		assertThat(held).isBetween(1L, 100L);
+		pass(Duration.ofSeconds(10));
+		assertThat(remaining()).isEqualTo(5600 - held);
+		pass(Duration.ofMinutes(1));
+		assertThat(remaining()).isEqualTo(6000);
 	}
 
 	@Test
@@ -93,7 +140,7 @@ class LeasedRateLimiterTests {
 	@Test
 	void callsOfRequestWithLeaseEnd() {
 		Policy calls = Policy.of("calls", new ConcurrentCalls(), Limit.parse("1/m"));
-		LeasedRateLimiter limiter = leased();
+		LeasedRateLimiter limiter = leased(this.cluster.store);
 		for (int call = 1; call < 10; call++) {
 			RateLimitRequest request = RateLimitRequest.of(Charge.of(POLICY, ALICE), Charge.of(calls, ALICE))
 				.withCall(call);
@@ -103,14 +150,10 @@ class LeasedRateLimiterTests {
 		}
 	}
 
-	private LeasedRateLimiter limiter(RateLimiter store) {
-		VirtualTime time = this.cluster.time;
-		return new LeasedRateLimiter(store, time.new ProcessTimer(), time::nanos, 10);
-	}
-
 	/** Returns a rate limiter that has a lease. */
-	private LeasedRateLimiter leased() {
-		LeasedRateLimiter limiter = limiter(this.cluster.store);
+	private LeasedRateLimiter leased(RateLimiter store) {
+		VirtualTime time = this.cluster.time;
+		LeasedRateLimiter limiter = new LeasedRateLimiter(store, time.new ProcessTimer(), time::nanos, 10);
 		for (int i = 0; i < 300; i++) {
 			limiter.tryAcquire(POLICY, ALICE);
 			pass(Duration.ofMillis(10));
@@ -121,7 +164,9 @@ class LeasedRateLimiterTests {
 
 	@Test
 	void partThatIsDeniedIsNoDenialForThePenalty() {
-		send(PENALIZED, 200);
+		Policy penalized = POLICY
+			.withPenalty(new Penalty(1, Duration.ofMinutes(1), Duration.ofMinutes(1), Duration.ofMinutes(1)));
+		send(penalized, 200);
 		this.cluster.store.charge(RateLimitRequest.of(Charge.of(POLICY, ALICE).withCost(6000)));
 		pass(Duration.ofSeconds(20));
 		assertThat(this.cluster.store.blocks()).isEmpty();
@@ -129,16 +174,18 @@ class LeasedRateLimiterTests {
 
 	@Test
 	void penaltyEndsTheLease() {
-		send(PENALIZED, 400);
-		Charge large = Charge.of(PENALIZED, ALICE).withCost(5900);
+		Policy penalized = POLICY
+			.withPenalty(new Penalty(1, Duration.ofMinutes(1), Duration.ofMinutes(15), Duration.ofMinutes(15)));
+		send(penalized, 400);
+		Charge large = Charge.of(penalized, ALICE).withCost(5900);
 		assertThat(this.limiter.tryAcquire(RateLimitRequest.of(large)).blockedFor()).isEqualTo(Duration.ofMinutes(15));
-		assertThat(this.limiter.tryAcquire(PENALIZED, ALICE).allowed()).isFalse();
+		assertThat(this.limiter.tryAcquire(penalized, ALICE).allowed()).isFalse();
 	}
 
 	@Test
 	void decisionIsOfTheLeaseBesideShadows() {
 		Policy shadow = Policy.of("shadow", new FixedWindow(), Limit.parse("0/m"));
-		Decision decision = leased()
+		Decision decision = leased(this.cluster.store)
 			.tryAcquire(RateLimitRequest.of(Charge.of(POLICY, ALICE), Charge.of(shadow, ALICE).inShadow()));
 		assertThat(decision.allowed()).isTrue();
 		assertThat(decision.source()).isEqualTo(Source.LEASE);
@@ -149,7 +196,8 @@ class LeasedRateLimiterTests {
 	void leaseEndsAlthoughGivingBackHasFailed() {
 		Policy day = Policy.of("api", new FixedWindow(), Limit.parse("600000/d")).withLease(SECOND);
 		int[] failures = { 1 };
-		LeasedRateLimiter failing = limiter(new DelegatingRateLimiter(this.cluster.store) {
+		VirtualTime time = this.cluster.time;
+		LeasedRateLimiter failing = new LeasedRateLimiter(new DelegatingRateLimiter(this.cluster.store) {
 
 			@Override
 			public void cancel(Policy policy, Identifier identifier, long cost, Instant reservedAt) {
@@ -159,7 +207,7 @@ class LeasedRateLimiterTests {
 				super.cancel(policy, identifier, cost, reservedAt);
 			}
 
-		});
+		}, time.new ProcessTimer(), time::nanos, 10);
 		for (int i = 0; i < 400; i++) {
 			failing.tryAcquire(day, ALICE);
 			pass(Duration.ofMillis((i < 300) ? 10 : 100));
@@ -174,40 +222,13 @@ class LeasedRateLimiterTests {
 		assertThat(failing.tryAcquire(changed, ALICE).source()).isEqualTo(Source.LEASE);
 	}
 
-	/** Otherwise a thread would remain, and call the store. */
-	@Test
-	void partThatIsTakenDuringAPauseIsGivenBack() {
-		List<LeasedRateLimiter> paused = new ArrayList<>();
-		long[] scheduled = { 0 };
-		VirtualTime time = this.cluster.time;
-		LeasedRateLimiter limiter = limiter(new DelegatingRateLimiter(this.cluster.store) {
-
-			@Override
-			public Reservation reserve(Policy policy, Identifier identifier, long cost) {
-				Reservation reservation = super.reserve(policy, identifier, cost);
-				paused.forEach(LeasedRateLimiter::pause);
-				scheduled[0] = time.scheduled();
-				return reservation;
-			}
-
-		});
-		paused.add(limiter);
-		long used = 0;
-		while (scheduled[0] == 0) {
-			limiter.tryAcquire(POLICY, ALICE);
-			used++;
-			pass(Duration.ofMillis(10));
-		}
-		assertThat(time.scheduled()).isEqualTo(scheduled[0]);
-		assertThat(remaining()).isEqualTo(6000 - used);
-	}
-
 	/** Such as the store of an application that applies limits of its own. */
 	@Test
 	void partOfOtherLimitsIsGivenBackForGood() {
 		Policy other = POLICY.withLimits(List.of(Limit.parse("5000/m")));
 		int[] reserved = { 0 };
-		LeasedRateLimiter limiter = limiter(new DelegatingRateLimiter(this.cluster.store) {
+		VirtualTime time = this.cluster.time;
+		LeasedRateLimiter limiter = new LeasedRateLimiter(new DelegatingRateLimiter(this.cluster.store) {
 
 			@Override
 			public Reservation reserve(Policy policy, Identifier identifier, long cost) {
@@ -215,7 +236,7 @@ class LeasedRateLimiterTests {
 				return super.reserve(policy.withLimits(other.limits()), identifier, cost);
 			}
 
-		});
+		}, time.new ProcessTimer(), time::nanos, 10);
 		for (int i = 0; i < 400; i++) {
 			assertThat(limiter.tryAcquire(POLICY, ALICE).allowed()).isTrue();
 			pass(Duration.ofMillis(10));
@@ -228,7 +249,7 @@ class LeasedRateLimiterTests {
 	void partIsTakenLaterIfThereCanBeNoThread() {
 		int[] failures = { 1 };
 		Timer timer = this.cluster.time.new ProcessTimer();
-		LeasedRateLimiter limiter = new LeasedRateLimiter(this.cluster.store, new Timer() {
+		LeasedRateLimiter limiter = new LeasedRateLimiter(this.cluster.store, new Timer(Duration.ZERO) {
 
 			@Override
 			public void schedule(Runnable task, long nanos) {
@@ -236,6 +257,16 @@ class LeasedRateLimiterTests {
 					throw new OutOfMemoryError("unable to create native thread");
 				}
 				timer.schedule(task, nanos);
+			}
+
+			@Override
+			public void pause() {
+				stop();
+			}
+
+			@Override
+			public void stop() {
+				timer.stop();
 			}
 
 		}, this.cluster.time::nanos, 10);
@@ -260,15 +291,17 @@ class LeasedRateLimiterTests {
 		assertThat(remaining()).isEqualTo(5600);
 	}
 
-	/** One of this process at once, and one of another within two leases. */
 	@Test
-	void blockEndsTheLease() {
+	void blockOfThisProcessEndsTheLeaseAtOnce() {
 		send(POLICY, 400);
 		this.limiter.watchBlocks(this.cluster.store).block(ALICE, null, Duration.ofHours(1), "");
 		assertThat(this.limiter.tryAcquire(POLICY, ALICE).blockedFor()).isEqualTo(Duration.ofHours(1));
 		pass(Duration.ZERO);
 		assertThat(remaining()).isEqualTo(5600);
-		this.limiter.watchBlocks(this.cluster.store).unblock(ALICE, null);
+	}
+
+	@Test
+	void blockOfAnotherProcessIsNoticedWithinTwoLeases() {
 		send(POLICY, 400);
 		this.cluster.store.block(ALICE, null, Duration.ofHours(1), "");
 		int allowed = 0;
@@ -277,19 +310,6 @@ class LeasedRateLimiterTests {
 			pass(Duration.ofMillis(10));
 		}
 		assertThat(allowed).isBetween(1, 200);
-	}
-
-	@Test
-	void peekUsesNothingAndAChangedQuotaIsEnforcedAtOnce() {
-		send(POLICY, 400);
-		for (int i = 0; i < 2; i++) {
-			Decision decision = this.limiter.peek(RateLimitRequest.of(POLICY, ALICE));
-			assertThat(decision.source()).isEqualTo(Source.LEASE);
-			assertThat(decision.statuses().get(0).remaining()).isEqualTo(5600);
-		}
-		Decision decision = this.limiter.tryAcquire(POLICY.withLimits(List.of(Limit.parse("100/m"))), ALICE);
-		assertThat(decision.allowed()).isFalse();
-		assertThat(decision.source()).isEqualTo(Source.STORE);
 	}
 
 	/** The new count knows nothing of the part, so nothing must be given back to it. */
@@ -301,6 +321,24 @@ class LeasedRateLimiterTests {
 		this.limiter.close();
 		pass(Duration.ofSeconds(5));
 		assertThat(remaining()).isEqualTo(5999);
+	}
+
+	@Test
+	void changedQuotaIsEnforcedAtOnce() {
+		send(POLICY, 400);
+		Decision decision = this.limiter.tryAcquire(POLICY.withLimits(List.of(Limit.parse("100/m"))), ALICE);
+		assertThat(decision.allowed()).isFalse();
+		assertThat(decision.source()).isEqualTo(Source.STORE);
+	}
+
+	@Test
+	void peekUsesNothing() {
+		send(POLICY, 400);
+		for (int i = 0; i < 2; i++) {
+			Decision decision = this.limiter.peek(RateLimitRequest.of(POLICY, ALICE));
+			assertThat(decision.source()).isEqualTo(Source.LEASE);
+			assertThat(decision.statuses().get(0).remaining()).isEqualTo(5600);
+		}
 	}
 
 	/** With a cost of 1, a single process never notices that there are leases. */

@@ -1,5 +1,6 @@
 package io.github.ratelimit.lease;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
@@ -56,11 +57,6 @@ final class VirtualTime implements InstantSource {
 		this.now = Math.max(this.now, end);
 	}
 
-	/** How many tasks were scheduled so far. */
-	long scheduled() {
-		return this.tasks;
-	}
-
 	void schedule(Runnable task, long nanos) {
 		this.queue.add(new Task(this.now + Math.max(0, nanos), this.tasks++, task));
 	}
@@ -70,13 +66,14 @@ final class VirtualTime implements InstantSource {
 
 		private boolean stopped;
 
-		private int pauses;
+		ProcessTimer() {
+			super(Duration.ZERO);
+		}
 
 		@Override
 		void schedule(Runnable task, long nanos) {
-			int before = this.pauses;
 			VirtualTime.this.schedule(() -> {
-				if (!this.stopped && this.pauses == before) {
+				if (!this.stopped) {
 					task.run();
 				}
 			}, nanos);
@@ -84,7 +81,7 @@ final class VirtualTime implements InstantSource {
 
 		@Override
 		void pause() {
-			this.pauses++;
+			stop();
 		}
 
 		@Override

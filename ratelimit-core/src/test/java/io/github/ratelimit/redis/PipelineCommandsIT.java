@@ -9,12 +9,15 @@ import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
+import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.FirstRequestWindow;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingWindow;
+import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.redis.connection.DirectServers;
 import io.github.ratelimit.test.EachAlgorithm;
 import org.junit.jupiter.api.Test;
@@ -59,6 +62,38 @@ class PipelineCommandsIT extends PipelineFixture {
 		assertThat(this.servers.count()).isEqualTo(1);
 		this.counted.charge(request);
 		assertThat(this.servers.count()).isEqualTo(1);
+	}
+
+	@Test
+	void previousWindowIsReadOnceAfterItIsFinal() throws InterruptedException {
+		RateLimiter later = create(this.servers, this.keyPrefix).withClock(this.clock);
+		Policy policy = Policy.of("api", new SlidingWindowCounter(), Limit.parse("100/m"));
+		this.clock.set("2026-03-01T11:59:50Z");
+		later.tryAcquire(policy, ALICE, 60);
+		assertThat(keysRead()).containsExactly(2);
+		// Others may still count in the window before.
+		this.clock.set("2026-03-01T12:00:05.499999Z");
+		later.tryAcquire(policy, ALICE);
+		later.tryAcquire(policy, ALICE);
+		assertThat(keysRead()).containsExactly(2, 2);
+		this.clock.set("2026-03-01T12:00:05.5Z");
+		later.tryAcquire(policy, ALICE);
+		assertThat(keysRead()).containsExactly(2);
+		this.clock.set("2026-03-01T12:00:30Z");
+		assertThat(later.tryAcquire(policy, ALICE).statuses()).singleElement()
+			.satisfies((status) -> assertThat(status.remaining()).isEqualTo(100 - 30 - 4));
+		assertThat(keysRead()).containsExactly(1);
+		later.reset(policy, ALICE);
+		assertThat(later.tryAcquire(policy, ALICE, 99).allowed()).isTrue();
+		assertThat(keysRead()).containsExactly(2);
+	}
+
+	private List<Integer> keysRead() throws InterruptedException {
+		return this.monitor.executed()
+			.stream()
+			.filter((each) -> each.words().get(0).equalsIgnoreCase("MGET"))
+			.map((each) -> each.words().size() - 1)
+			.toList();
 	}
 
 	@EachAlgorithm

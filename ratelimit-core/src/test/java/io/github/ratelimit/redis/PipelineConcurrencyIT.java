@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 
 import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.SlidingWindow;
@@ -105,6 +106,25 @@ class PipelineConcurrencyIT extends PipelineFixture {
 	}
 
 	/** As by a request that was overtaken by one of the next sub-window or window. */
+	/**
+	 * What a process remembers of the window before is what was counted at that moment.
+	 */
+	@Test
+	void resetIsNotNoticedInTheCachedPreviousWindow() {
+		Policy policy = Policy.of("api", new SlidingWindowCounter(), Limit.parse("5/m"));
+		RateLimiter remembering = create(this.keyPrefix).withClock(this.clock);
+		RateLimiter other = create(this.keyPrefix).withClock(this.clock);
+		this.clock.set("2026-03-01T11:59:50Z");
+		remembering.tryAcquire(policy, ALICE, 5);
+		this.clock.set("2026-03-01T12:00:06Z");
+		assertThat(remembering.tryAcquire(policy, ALICE).allowed()).isFalse();
+		other.reset(policy, ALICE);
+		assertThat(remembering.tryAcquire(policy, ALICE).allowed()).isFalse();
+		assertThat(other.tryAcquire(policy, ALICE, 1).allowed()).isTrue();
+		this.clock.set("2026-03-01T12:01:06Z");
+		assertThat(remembering.tryAcquire(policy, ALICE, 4).allowed()).isTrue();
+	}
+
 	@Test
 	void requestSeesWhatHasOvertakenIt() {
 		for (Algorithm algorithm : List.of(new SlidingWindow(), new SlidingWindowCounter())) {

@@ -89,7 +89,8 @@ public final class Server implements Servers {
 	}
 
 	/**
-	 * @param asking whether {@code ASKING} precedes it, as its slot is moving here
+	 * @param asking whether its slot is moving here, so that {@code ASKING} precedes its
+	 * command or transaction
 	 */
 	public void submit(Call call, boolean asking) {
 		call.explainBy(this.explanation);
@@ -218,7 +219,10 @@ public final class Server implements Servers {
 		return this.departures.get();
 	}
 
-	/** Gives up all connections, at most once a second: others may lead elsewhere. */
+	/**
+	 * Gives up all connections, at most once a second. The next ones may lead to another
+	 * server.
+	 */
 	void leave() {
 		synchronized (this) {
 			long now = System.nanoTime();
@@ -233,7 +237,10 @@ public final class Server implements Servers {
 		this.listener.left();
 	}
 
-	/** If loading does not end by itself, another server may be the right one. */
+	/**
+	 * Loading ends by itself. If it does not, another server may have become the right
+	 * one.
+	 */
 	void noteLoading(boolean loads, long now) {
 		Long since = this.loading;
 		if (!loads) {
@@ -286,7 +293,10 @@ public final class Server implements Servers {
 		return this.breaker.cause() != null;
 	}
 
-	/** Why calls fail at once, if that is {@linkplain CallException#isBrief() brief}. */
+	/**
+	 * The silence because of which calls fail at once, while it is
+	 * {@linkplain CallException#isBrief() brief}.
+	 */
 	public @Nullable JedisException briefSilence() {
 		JedisException cause = this.breaker.cause();
 		return ConnectionSource.isBrief(cause) ? cause : null;

@@ -1,6 +1,7 @@
 package io.github.ratelimit.redis.pipeline;
 
 import java.util.Arrays;
+import java.util.Map;
 import java.util.Objects;
 
 import io.github.ratelimit.Charge;
@@ -11,6 +12,7 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.algorithm.SlidingWindowCounter;
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Protocol.Command;
 
 /**
@@ -30,6 +32,8 @@ final class AlignedCounter extends Counter {
 	/** The length of the header of a log, before its entries. */
 	private static final int HEADER = 4;
 
+	private final String key;
+
 	private final long length;
 
 	/** How long a window matters after its end. */
@@ -38,17 +42,30 @@ final class AlignedCounter extends Counter {
 	/** The end of the current window. */
 	private final long end;
 
-	AlignedCounter(Charge charge, Identifier identifier, Limit limit, String key, int slot, Time time) {
+	/** Counts that are final, by Redis key. */
+	private final Map<String, Long> pastCounts;
+
+	private final @Nullable Long previous;
+
+	AlignedCounter(Charge charge, Identifier identifier, Limit limit, String key, int slot, Time time,
+			Map<String, Long> pastCounts) {
 		super(charge, identifier, limit, slot, time);
 		this.length = length(charge.policy(), limit);
+		this.key = key + ':' + this.length / 1000 + ':';
 		this.reach = reach(charge.policy(), limit);
 		this.end = endAt(time.micros());
+		this.pastCounts = pastCounts;
+		this.previous = isPreviousWindowFinal() ? pastCounts.get(key(this.end - this.length)) : null;
 		long newest = endAt(time.micros() + Math.min(time.overtaking(), this.reach));
-		long oldest = (this.reach == 0) ? this.end - 1 : time.micros() - this.reach;
+		long oldest = (this.reach == 0 || this.previous != null) ? this.end - 1 : time.micros() - this.reach;
 		for (long each = newest; each > oldest; each -= this.length) {
-			this.keys.add(key + ':' + this.length / 1000 + ':' + each / 1000);
+			this.keys.add(key(each));
 		}
 		this.present = (int) ((newest - this.end) / this.length);
+	}
+
+	private String key(long end) {
+		return this.key + end / 1000;
 	}
 
 	private static long length(Policy policy, Limit limit) {
@@ -83,6 +100,11 @@ final class AlignedCounter extends Counter {
 		return this.charge.policy().algorithm() instanceof SlidingWindowCounter;
 	}
 
+	/** Returns whether no process counts in the previous window any more. */
+	private boolean isPreviousWindowFinal() {
+		return isEstimated() && this.time.micros() - (this.end - this.length) >= this.time.overtaking();
+	}
+
 	@Override
 	long ttlMillis() {
 		return this.time.ttlMillis(this.end + this.reach + this.time.overtaking() - this.time.micros());
@@ -92,6 +114,14 @@ final class AlignedCounter extends Counter {
 	void increment(Transaction transaction) {
 		super.increment(transaction);
 		transaction.add(Command.PEXPIRE, presentKey(), ttlMillis());
+	}
+
+	@Override
+	void accept(@Nullable Object reply) {
+		super.accept(reply);
+		if (this.previous == null && isPreviousWindowFinal()) {
+			this.pastCounts.put(key(this.end - this.length), this.counts[this.present + 1]);
+		}
 	}
 
 	/** All counts, but not the previous window of an estimate. */
@@ -107,7 +137,8 @@ final class AlignedCounter extends Counter {
 			return meterOf(this.end, current);
 		}
 		if (isEstimated()) {
-			return meterOf(this.end - this.length, this.counts[this.present + 1], current);
+			return meterOf(this.end - this.length,
+					(this.previous != null) ? this.previous : this.counts[this.present + 1], current);
 		}
 		long[] state = new long[HEADER + 2 * (this.counts.length - this.present)];
 		state[0] = 2;

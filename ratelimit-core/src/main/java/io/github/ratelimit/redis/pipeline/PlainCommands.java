@@ -12,6 +12,7 @@ import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
+import com.github.benmanes.caffeine.cache.Caffeine;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -45,6 +46,8 @@ public final class PlainCommands implements RateLimiter {
 	/** How many counts a transaction has at most, which takes Redis two milliseconds. */
 	private static final int MAX_COUNTS = 4000;
 
+	private static final int MAX_PAST_COUNTS = 10_000;
+
 	private final Servers servers;
 
 	private final Duration budget;
@@ -56,6 +59,12 @@ public final class PlainCommands implements RateLimiter {
 	private final InstantSource clock;
 
 	private final boolean customClock;
+
+	private final Map<String, Long> pastCounts = Caffeine.newBuilder()
+		.executor(Runnable::run)
+		.maximumSize(MAX_PAST_COUNTS)
+		.<String, Long>build()
+		.asMap();
 
 	/**
 	 * @param budget how long an operation may take, apart from the first
@@ -98,7 +107,7 @@ public final class PlainCommands implements RateLimiter {
 
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
-		List<Counter> counters = counters(request);
+		List<Counter> counters = counters(request, this.pastCounts);
 		if (!request.enforced().stream().allMatch(Counter::isPossible)) {
 			return look(request, counters);
 		}
@@ -110,30 +119,31 @@ public final class PlainCommands implements RateLimiter {
 
 	@Override
 	public Decision peek(RateLimitRequest request) {
-		return look(request, counters(request));
+		return look(request, counters(request, this.pastCounts));
 	}
 
 	@Override
 	public void refund(RateLimitRequest request) {
-		List<Counter> counters = counters(request);
+		List<Counter> counters = counters(request, this.pastCounts);
 		exchange(counters, Counter::read);
 		finish(counters, Counter::refund);
 	}
 
 	@Override
 	public void charge(RateLimitRequest request) {
-		List<Counter> counters = counters(request.withPossibleCosts());
+		List<Counter> counters = counters(request.withPossibleCosts(), this.pastCounts);
 		count(counters, (charge) -> true);
 		settle(counters);
 	}
 
 	@Override
 	public void reset(Policy policy, Identifier identifier) {
-		exchange(counters(RateLimitRequest.of(policy, identifier)),
-				(counter, transaction) -> transaction.add(Command.DEL, counter.keys.toArray()));
+		List<Counter> counters = counters(RateLimitRequest.of(policy, identifier), Map.of());
+		exchange(counters, (counter, transaction) -> transaction.add(Command.DEL, counter.keys.toArray()));
+		counters.forEach((counter) -> this.pastCounts.keySet().removeAll(counter.keys));
 	}
 
-	private List<Counter> counters(RateLimitRequest request) {
+	private List<Counter> counters(RateLimitRequest request, Map<String, Long> pastCounts) {
 		long now = Meter.micros(this.clock.instant());
 		long deadline = this.deadlines.getAsLong();
 		long budget = Math.max(this.budget.toNanos(), deadline - System.nanoTime()) / 1000;
@@ -152,7 +162,7 @@ public final class PlainCommands implements RateLimiter {
 				for (Limit limit : charge.policy().limits()) {
 					Counter counter = (charge.policy().algorithm() instanceof FirstRequestWindow)
 							? new FirstRequestCounter(charge, identifier, limit, key, slot, time)
-							: new AlignedCounter(charge, identifier, limit, key, slot, time);
+							: new AlignedCounter(charge, identifier, limit, key, slot, time, pastCounts);
 					own.add(counter);
 					counts += counter.keys.size();
 				}
