@@ -14,7 +14,8 @@ import jakarta.servlet.http.HttpServletResponse;
  * returns, the problem of the {@link Rejection}, which it may modify, is written as
  * {@code application/problem+json}, unless the handler has written its own body, sent an
  * error or redirected. If it throws an exception, the answer stays as it was; the first
- * failure of each type is logged.
+ * failure of each type is logged. An {@link IOException} is thrown on if the answer is on
+ * its way, because the connection may be broken.
  * <p>
  * Implementations must be safe for use by several threads.
  *

@@ -235,6 +235,19 @@ class RejectionsTests {
 		assertThat(output).containsOnlyOnce("This is logged once for java.lang.IllegalStateException");
 	}
 
+	@Test
+	void failureOfAnswerOnItsWayIsPassedOn() {
+		IOException broken = new IOException("Broken pipe");
+		for (Exception failure : List.of(broken, new UncheckedIOException(broken))) {
+			assertThatIOException()
+				.isThrownBy(() -> handle(new MockHttpServletResponse(), (rejection, request, same) -> {
+					same.flushBuffer();
+					fail(failure);
+				}))
+				.isSameAs(broken);
+		}
+	}
+
 	private static void fail(Exception failure) throws IOException {
 		if (failure instanceof IOException checked) {
 			throw checked;

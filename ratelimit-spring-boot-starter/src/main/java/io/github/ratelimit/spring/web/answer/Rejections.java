@@ -2,9 +2,9 @@ package io.github.ratelimit.spring.web.answer;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.URISyntaxException;
-import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -17,8 +17,10 @@ import io.github.ratelimit.spring.Rejection;
 import io.github.ratelimit.spring.RejectionHandler;
 import io.github.ratelimit.spring.config.RateLimitProperties.RejectionProperties;
 import io.github.ratelimit.spring.decide.LoggedOnce;
+import jakarta.servlet.ServletOutputStream;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import jakarta.servlet.http.HttpServletResponseWrapper;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -26,7 +28,6 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
-import org.springframework.web.util.ContentCachingResponseWrapper;
 
 /**
  * Answers rejected requests with a status, {@code Retry-After}, and a problem body (RFC
@@ -111,27 +112,24 @@ public final class Rejections {
 	}
 
 	/**
-	 * Calls the handler, and sends its body when it returns. If it fails, the request
-	 * gets the standard answer, with the headers as they were.
+	 * Calls the handler. If it fails, the request gets the standard answer, with the
+	 * headers as they were, unless the connection has broken while it wrote.
 	 */
 	private boolean isAnswered(RejectionHandler handler, Rejection rejection, HttpServletRequest request,
 			HttpServletResponse response) throws IOException {
+		BodyWatch watch = new BodyWatch(response);
 		Map<String, List<String>> headers = new TreeMap<>();
 		response.getHeaderNames().forEach((name) -> headers.put(name, List.copyOf(response.getHeaders(name))));
-		ContentCachingResponseWrapper own = new ContentCachingResponseWrapper(response) {
-
-			/** Tells the client the encoding, as containers do. */
-			@Override
-			public PrintWriter getWriter() throws IOException {
-				setCharacterEncoding(getCharacterEncoding());
-				return super.getWriter();
-			}
-
-		};
 		try {
-			handler.handle(rejection, request, own);
+			handler.handle(rejection, request, watch);
 		}
 		catch (IOException | RuntimeException ex) {
+			if (response.isCommitted() && ex instanceof UncheckedIOException unchecked) {
+				throw unchecked.getCause();
+			}
+			if (response.isCommitted() && ex instanceof IOException broken) {
+				throw broken;
+			}
 			this.warnings.warn(ex.getClass(),
 					"{} failed, so that the standard answer was sent. This is logged once for {}",
 					handler.getClass().getName(), ex.getClass().getName(), ex);
@@ -145,11 +143,7 @@ public final class Rejections {
 			}
 			return true;
 		}
-		if (own.getContentSize() > 0 && !response.isCommitted()) {
-			send(own.getContentAsByteArray(), Charset.forName(response.getCharacterEncoding()), response);
-			return true;
-		}
-		return response.isCommitted();
+		return watch.answered || response.isCommitted();
 	}
 
 	private ProblemDetail problem(Answer answer, Reason reason) {
@@ -179,18 +173,15 @@ public final class Rejections {
 
 	private void writeBody(ProblemDetail problem, HttpServletResponse response) throws IOException {
 		response.setStatus(problem.getStatus());
+		byte[] body = this.jsonMapper.writeValueAsBytes(members(problem));
 		response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
-		send(this.jsonMapper.writeValueAsBytes(members(problem)), StandardCharsets.UTF_8, response);
-	}
-
-	private static void send(byte[] body, Charset charset, HttpServletResponse response) throws IOException {
 		response.setContentLength(body.length);
 		try {
 			response.getOutputStream().write(body);
 		}
 		catch (IllegalStateException ex) {
-			// The application has called getWriter, which excludes the output stream.
-			response.getWriter().write(new String(body, charset));
+			// The handler has called getWriter, which excludes the output stream.
+			response.getWriter().write(new String(body, StandardCharsets.UTF_8));
 		}
 	}
 
@@ -199,8 +190,7 @@ public final class Rejections {
 			response.setContentType(null);
 		}
 		catch (IllegalStateException ex) {
-			// The application has called getWriter. Jetty only allows to replace the
-			// type.
+			// The handler has called getWriter. Jetty only allows to replace the type.
 		}
 	}
 
@@ -217,6 +207,43 @@ public final class Rejections {
 			members.putAll(problem.getProperties());
 		}
 		return members;
+	}
+
+	/**
+	 * A response that remembers whether the handler has begun to answer.
+	 */
+	private static final class BodyWatch extends HttpServletResponseWrapper {
+
+		private boolean answered;
+
+		BodyWatch(HttpServletResponse response) {
+			super(response);
+		}
+
+		@Override
+		public ServletOutputStream getOutputStream() throws IOException {
+			this.answered = true;
+			return super.getOutputStream();
+		}
+
+		@Override
+		public PrintWriter getWriter() throws IOException {
+			this.answered = true;
+			return super.getWriter();
+		}
+
+		@Override
+		public void sendError(int status) throws IOException {
+			this.answered = true;
+			super.sendError(status);
+		}
+
+		@Override
+		public void sendError(int status, String message) throws IOException {
+			this.answered = true;
+			super.sendError(status, message);
+		}
+
 	}
 
 }
