@@ -8,7 +8,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import java.util.stream.StreamSupport;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Policy;
@@ -21,9 +20,11 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyState;
 import org.springframework.boot.env.OriginTrackedMapPropertySource;
 import org.springframework.boot.origin.Origin;
 import org.springframework.boot.origin.OriginTrackedValue;
@@ -165,9 +166,14 @@ public final class DeclaredPolicies {
 	}
 
 	private static boolean isSet(ConfigurationPropertyName name, boolean needsText, Environment environment) {
-		return StreamSupport.stream(ConfigurationPropertySources.get(environment).spliterator(), false)
-			.flatMap((source) -> EnvironmentSettings.first(name, source).stream())
-			.anyMatch((property) -> !needsText || !property.getValue().toString().isEmpty());
+		for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+			ConfigurationProperty property = source.getConfigurationProperty(name);
+			if ((property != null && !(needsText && property.getValue().toString().isEmpty()))
+					|| source.containsDescendantOf(name) == ConfigurationPropertyState.PRESENT) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/** Returns whether a source has what beans declare. */

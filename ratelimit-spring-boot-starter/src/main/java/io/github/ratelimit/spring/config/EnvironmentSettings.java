@@ -191,7 +191,8 @@ final class EnvironmentSettings {
 	}
 
 	/** Returns the first property of a list: its text, its first element, or a part. */
-	static Optional<ConfigurationProperty> first(ConfigurationPropertyName list, ConfigurationPropertySource source) {
+	private static Optional<ConfigurationProperty> first(ConfigurationPropertyName list,
+			ConfigurationPropertySource source) {
 		// Elements of variables are not below the list if its name has a hyphen.
 		return Stream
 			.concat(Stream.of(list, list.append("[0]")),
