@@ -109,17 +109,21 @@ public final class Server implements Servers {
 			return;
 		}
 		call.asking = asking;
+		enqueue(call);
+		cause = this.breaker.cause();
+		if (cause != null) {
+			// The thread that refused all calls may have missed this one.
+			refuse(cause);
+		}
+	}
+
+	private void enqueue(Call call) {
 		if (this.waiting.incrementAndGet() > 1) {
 			long now = System.nanoTime();
 			this.lanes.forEach((lane) -> lane.cutIfStuck(now));
 		}
 		this.queue.add(call);
 		wake();
-		cause = this.breaker.cause();
-		if (cause != null) {
-			// The thread that refused all calls may have missed this one.
-			refuse(cause);
-		}
 	}
 
 	/** Makes sure that a lane looks into the queue after this. */
@@ -151,9 +155,10 @@ public final class Server implements Servers {
 	 */
 	boolean othersWork() {
 		long end = System.nanoTime() + Math.min(this.settings.budget().toNanos(), this.settings.lasting().toNanos());
-		for (int i = 1; i < this.lanes.size() && isInUse(); i++) {
+		for (int i = 1; i < this.lanes.size() && isInUse() && !this.disconnected; i++) {
 			Call ping = CommandCall.question(new CommandArguments(Command.PING), 1, end);
-			submit(ping);
+			ping.explainBy(this.explanation);
+			enqueue(ping);
 			try {
 				ping.await();
 				return true;

@@ -4,6 +4,9 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
@@ -115,6 +118,48 @@ class WrongServerIT {
 		return question;
 	}
 
+	/** Closes the connections that do not wait. */
+	private static void killOthers(Jedis admin) {
+		admin.clientList()
+			.lines()
+			.filter((client) -> !client.contains("cmd=blpop") && !client.contains("cmd=client"))
+			.forEach((client) -> admin
+				.clientKill(new ClientKillParams().id(client.substring("id=".length(), client.indexOf(' ')))));
+	}
+
+	/** Asking the other lane must not undo the disconnection. */
+	@Test
+	void nothingRemainsIfAConnectionIsRefusedWhileOthersDisconnect() throws InterruptedException {
+		AtomicBoolean refused = new AtomicBoolean();
+		CountDownLatch connecting = new CountDownLatch(1);
+		CompletableFuture<HostAndPort> refusal = new CompletableFuture<>();
+		ConnectionSource source = new OwnConnections((patience) -> {
+			if (refused.getAndSet(false)) {
+				connecting.countDown();
+				return refusal.join();
+			}
+			return this.address;
+		}, Connecting.NOTHING, DefaultJedisClientConfig.builder().build());
+		try (Jedis admin = new Jedis("127.0.0.1", this.former.port());
+				Server server = Connecting.trusting(Connecting.settings("test", Increment.LONG), source, this.events)) {
+			awaitAllLanes(server, () -> connections(admin) == 2);
+			Call waiting = ask(server, Command.BLPOP, "list", 0);
+			TestCluster.await("A lane waits", () -> admin.clientList().contains("cmd=blpop"));
+			refused.set(true);
+			killOthers(admin);
+			ask(server, Command.PING);
+			connecting.await();
+			Thread stop = new Thread(server::disconnect);
+			stop.start();
+			TestCluster.await("The server disconnects", () -> stop.getState() == Thread.State.TIMED_WAITING);
+			refusal.completeExceptionally(new JedisConnectionException("refused"));
+			admin.rpush("list", "end");
+			waiting.await();
+			stop.join();
+			assertThat(server.isDisconnected()).isTrue();
+		}
+	}
+
 	/** Otherwise a caller learns only that its connection broke. */
 	@Test
 	void refusedLoginIsToldThoughAnotherLaneIsConnected() {
@@ -128,11 +173,7 @@ class WrongServerIT {
 			Call waiting = ask(server, Command.BLPOP, "list", 0);
 			TestCluster.await("A lane waits", () -> admin.clientList().contains("cmd=blpop"));
 			admin.configSet("requirepass", "new");
-			admin.clientList()
-				.lines()
-				.filter((client) -> !client.contains("cmd=blpop") && !client.contains("cmd=client|list"))
-				.forEach((client) -> admin
-					.clientKill(new ClientKillParams().id(client.substring("id=".length(), client.indexOf(' ')))));
+			killOthers(admin);
 			assertThatExceptionOfType(JedisConnectionException.class).isThrownBy(() -> Increment.of(server, "a"))
 				.withStackTraceContaining("WRONGPASS");
 			admin.rpush("list", "end");

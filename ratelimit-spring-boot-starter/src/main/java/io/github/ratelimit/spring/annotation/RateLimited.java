@@ -19,8 +19,9 @@ import org.springframework.core.annotation.AliasFor;
  * On a class, the methods that others call share one quota, except those that are
  * annotated themselves: of a controller those that handle requests or messages, of any
  * other class all that are neither private nor static, nor callbacks. The nearest
- * annotation counts, also those of superclasses, interfaces and overridden methods. The
- * application fails at startup if a call cannot be intercepted.
+ * annotation counts, also those of superclasses, interfaces and overridden methods. If an
+ * annotated method cannot be intercepted, for example because it is private or final, the
+ * application fails at startup.
  * <p>
  * A policy declared inline is named after its class and method ({@code
  * SearchController.search}), or after its class if the class is annotated, unless it has

@@ -2,17 +2,20 @@ package io.github.ratelimit.spring.config;
 
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.regex.Pattern;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import java.util.TreeMap;
+import java.util.TreeSet;
 
 import io.github.ratelimit.spring.decide.NearestNames;
 import org.slf4j.Logger;
@@ -151,7 +154,8 @@ final class EnvironmentSettings {
 	}
 
 	private static boolean isOfPolicy(ConfigurationProperty property) {
-		return !NearestNames.find(property.getName().getElement(1, Form.UNIFORM), List.of("policies")).isEmpty();
+		return property.getName().getNumberOfElements() > 2
+				&& !NearestNames.find(property.getName().getElement(1, Form.UNIFORM), List.of("policies")).isEmpty();
 	}
 
 	private static boolean isOfService(ConfigurationProperty property) {
@@ -170,50 +174,65 @@ final class EnvironmentSettings {
 	 * that a file replaces.
 	 */
 	private void requireWhole(ConfigurationPropertyName list, Set<ConfigurationPropertyName> logged) {
-		List<ConfigurationPropertySource> having = this.sources.stream()
-			.filter((source) -> first(list, source).isPresent())
-			.limit(2)
-			.toList();
-		if (having.size() < 2 || !isOfEnvironment(having.get(0))
-				|| having.get(0).getConfigurationProperty(list) != null) {
-			return;
+		Map<String, ConfigurationProperty> present = null;
+		for (ConfigurationPropertySource source : this.sources) {
+			Map<String, ConfigurationProperty> parts = parts(list, source);
+			if (parts.isEmpty()) {
+				continue;
+			}
+			if (present != null) {
+				Map<String, ConfigurationProperty> lost = new LinkedHashMap<>(parts);
+				lost.keySet().removeAll(present.keySet());
+				if (!lost.isEmpty()) {
+					logged.add(list);
+					logger.warn(
+							"{} replaces the whole list {}, so that {} of {} have no effect. Set all elements, or the list as one text",
+							present.values().iterator().next().getOrigin(), list,
+							lost.keySet().stream().map((part) -> list + part).toList(),
+							lost.values().iterator().next().getOrigin());
+				}
+				return;
+			}
+			if (!isOfEnvironment(source) || source.getConfigurationProperty(list) != null) {
+				return;
+			}
+			present = parts;
 		}
-		List<ConfigurationPropertyName> lost = parts(list, having.get(1)).sorted()
-			.filter((part) -> having.get(0).getConfigurationProperty(part) == null)
-			.toList();
-		if (!lost.isEmpty()) {
-			logged.add(list);
-			logger.warn(
-					"{} replaces the whole list {}, so that {} of {} have no effect. Set all elements, or the list as one text",
-					first(list, having.get(0)).orElseThrow().getOrigin(), list, lost,
-					first(list, having.get(1)).orElseThrow().getOrigin());
-		}
-	}
-
-	/** Returns the first property of a list: its text, its first element, or a part. */
-	private static Optional<ConfigurationProperty> first(ConfigurationPropertyName list,
-			ConfigurationPropertySource source) {
-		// Elements of variables are not below the list if its name has a hyphen.
-		return Stream
-			.concat(Stream.of(list, list.append("[0]")),
-					(source.containsDescendantOf(list) == ConfigurationPropertyState.PRESENT) ? below(list, source)
-							: Stream.empty())
-			.map(source::getConfigurationProperty)
-			.filter(Objects::nonNull)
-			.findFirst();
 	}
 
 	/**
 	 * Returns the elements of a list in a source, or, of elements that are groups, their
 	 * properties.
 	 */
-	private static Stream<ConfigurationPropertyName> parts(ConfigurationPropertyName list,
+	private static Map<String, ConfigurationProperty> parts(ConfigurationPropertyName list,
 			ConfigurationPropertySource source) {
+		Map<String, ConfigurationProperty> parts = new TreeMap<>();
 		ConfigurationProperty text = source.getConfigurationProperty(list);
-		return (text != null)
-				? IntStream.range(0, StringUtils.commaDelimitedListToStringArray(text.getValue().toString()).length)
-					.mapToObj((i) -> list.append("[" + i + "]"))
-				: below(list, source).map((name) -> name.chop(list.getNumberOfElements() + 2)).distinct();
+		if (text != null) {
+			int size = StringUtils.commaDelimitedListToStringArray(text.getValue().toString()).length;
+			for (int i = 0; i < size; i++) {
+				parts.put("[" + i + "]", text);
+			}
+			return parts;
+		}
+		int before = -1;
+		for (int i = 0; parts.size() > before; i++) {
+			before = parts.size();
+			ConfigurationPropertyName element = list.append("[" + i + "]");
+			ConfigurationProperty value = source.getConfigurationProperty(element);
+			if (value != null) {
+				parts.put("[" + i + "]", value);
+			}
+			else if (source instanceof IterableConfigurationPropertySource names) {
+				int next = element.getNumberOfElements();
+				names.stream()
+					.filter(element::isAncestorOf)
+					.forEach((name) -> Optional.ofNullable(source.getConfigurationProperty(name))
+						.ifPresent(
+								(part) -> parts.putIfAbsent(name.chop(next + 1).subName(next - 1).toString(), part)));
+			}
+		}
+		return parts;
 	}
 
 }

@@ -1,12 +1,14 @@
 package io.github.ratelimit.spring.decide;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
-import com.github.benmanes.caffeine.cache.Ticker;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.Caller;
 import io.github.ratelimit.spring.PolicySource;
@@ -18,8 +20,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Accepts the results of another source only if they can be enforced; otherwise the
- * policy stays as configured. This is logged, without anything that may come from users,
- * unless the source was wrong within the last minute: it may fail for some users only.
+ * policy stays as configured. This is logged once, without anything that may come from
+ * users. It is logged again when there was no invalid result for a minute, because a
+ * source that fails only for some users may answer correctly for others in between.
  */
 final class CheckedPolicySource implements PolicySource {
 
@@ -28,11 +31,13 @@ final class CheckedPolicySource implements PolicySource {
 	/** About 1 MB. */
 	private static final int MOST_ANSWERS = 2000;
 
-	private static final Duration CALM = Duration.ofMinutes(1);
+	private static final long CALM = Duration.ofMinutes(1).toNanos();
 
 	private final PolicySource source;
 
 	private final Consumer<Policy> requireSupported;
+
+	private final LongSupplier nanoTime;
 
 	/** Problems of the policies that were returned; empty if there is none. */
 	private final Cache<Policy, Optional<String>> checked = Caffeine.newBuilder()
@@ -40,13 +45,13 @@ final class CheckedPolicySource implements PolicySource {
 		.maximumSize(MOST_ANSWERS)
 		.build();
 
-	/** Names of the policies that had an invalid result within the last minute. */
-	private final Cache<String, Boolean> problems;
+	/** Time of the last invalid result for a policy, by its name. */
+	private final Map<String, Long> problems = new ConcurrentHashMap<>();
 
-	CheckedPolicySource(PolicySource source, Consumer<Policy> requireSupported, Ticker ticker) {
+	CheckedPolicySource(PolicySource source, Consumer<Policy> requireSupported, LongSupplier nanoTime) {
 		this.source = source;
 		this.requireSupported = requireSupported;
-		this.problems = Caffeine.newBuilder().executor(Runnable::run).expireAfterWrite(CALM).ticker(ticker).build();
+		this.nanoTime = nanoTime;
 	}
 
 	/**
@@ -55,7 +60,7 @@ final class CheckedPolicySource implements PolicySource {
 	 */
 	static PolicySource of(PolicySource source, Consumer<Policy> requireSupported) {
 		return (source instanceof Decider.ReadSource) ? source
-				: new CheckedPolicySource(source, requireSupported, Ticker.systemTicker());
+				: new CheckedPolicySource(source, requireSupported, System::nanoTime);
 	}
 
 	@Override
@@ -74,6 +79,7 @@ final class CheckedPolicySource implements PolicySource {
 			report(name, problem, null);
 			return configured;
 		}
+		answered(name);
 		return answer;
 	}
 
@@ -129,10 +135,17 @@ final class CheckedPolicySource implements PolicySource {
 
 	/** Logs no message of an exception, which may contain what users have sent. */
 	private void report(String name, String problem, @Nullable RuntimeException failure) {
-		if (this.problems.asMap().put(name, true) == null) {
+		if (this.problems.put(name, this.nanoTime.getAsLong()) == null) {
 			logger.warn("The policy '{}' stays as configured, because {} returned a policy that cannot be enforced: {}",
 					name, this.source.getClass().getName(), problem);
 			logger.trace("The source of policies failed", failure);
+		}
+	}
+
+	private void answered(String name) {
+		Long last = this.problems.isEmpty() ? null : this.problems.get(name);
+		if (last != null && this.nanoTime.getAsLong() - last >= CALM && this.problems.remove(name, last)) {
+			logger.info("The policy '{}' is again as {} returns it", name, this.source.getClass().getName());
 		}
 	}
 

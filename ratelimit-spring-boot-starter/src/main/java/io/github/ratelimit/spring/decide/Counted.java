@@ -137,4 +137,8 @@ public final class Counted {
 		this.running.values().forEach(RunningCalls::resume);
 	}
 
+	void close() {
+		this.running.values().forEach(RunningCalls::close);
+	}
+
 }

@@ -231,13 +231,17 @@ public final class Decider implements AutoCloseable {
 	}
 
 	/**
-	 * Returns what knows whether the store fails; who else calls it reports that here.
+	 * Returns the rate limiter that knows whether the store fails. Code that calls the
+	 * store in another way reports failures to it.
 	 */
 	public OutageRateLimiter outage() {
 		return this.limiter;
 	}
 
-	/** Returns what takes quota in advance; who else blocks or resets tells it. */
+	/**
+	 * Returns the rate limiter that takes parts of quotas in advance. Code that blocks
+	 * identifiers or resets counts in another way tells it.
+	 */
 	public LeasedRateLimiter leases() {
 		return this.leases;
 	}
@@ -267,7 +271,7 @@ public final class Decider implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		this.counted.pause();
+		this.counted.close();
 		this.leases.close();
 	}
 

@@ -5,6 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
@@ -18,9 +19,13 @@ import org.slf4j.LoggerFactory;
 /**
  * The calls that run on this instance, of policies with one lease time. Calls that run
  * longer than a third of it are renewed, one after the other, on a daemon thread that
- * exists only while it does that. A call that nobody ends, as that of a request which a
- * container has dropped, is renewed for a stated time, and longer only if a sign shows
- * that it runs.
+ * exists only while it does that.
+ * <p>
+ * Servlet containers sometimes drop a request without an event for its end, and who
+ * acquires a call may never end it. So a call is renewed for longer than a stated time
+ * only if a sign shows that it runs; otherwise its lease ends.
+ * <p>
+ * Safe for use by several threads.
  */
 final class RunningCalls {
 
@@ -51,40 +56,39 @@ final class RunningCalls {
 
 	private final LongSupplier nanos;
 
-	/** Runs a task after a part of the lease. */
+	/** Runs a task after a part of the lease, and must not be blocked by it. */
 	private final Executor later;
+
+	private final Executor threads;
 
 	/**
 	 * Creates an instance without calls.
+	 * @param lease the lease time
 	 * @param longest how long a call is renewed without a sign that it runs
 	 * @param renewal begins the lease of a call anew
-	 * @param end removes a call that has ended from the store
+	 * @param end removes a call that has ended
 	 */
 	RunningCalls(Duration lease, Duration longest, Consumer<PolicyCharge> renewal, Consumer<PolicyCharge> end) {
-		this(lease, longest, renewal, end, System::nanoTime, CompletableFuture.delayedExecutor(lease.toNanos() / PARTS,
-				TimeUnit.NANOSECONDS, RunningCalls::startThread));
+		this(lease, longest, renewal, end, System::nanoTime,
+				CompletableFuture.delayedExecutor(lease.toNanos() / PARTS, TimeUnit.NANOSECONDS, Runnable::run),
+				RunningCalls::startThread);
 	}
 
 	RunningCalls(Duration lease, Duration longest, Consumer<PolicyCharge> renewal, Consumer<PolicyCharge> end,
-			LongSupplier nanos, Executor later) {
+			LongSupplier nanos, Executor later, Executor threads) {
 		this.age = 2 * lease.toNanos() / PARTS;
 		this.longest = longest.toNanos();
 		this.renewal = renewal;
 		this.end = end;
 		this.nanos = nanos;
 		this.later = later;
+		this.threads = threads;
 	}
 
-	/** Blocks the timer of the JDK only if there can be no more threads. */
 	private static void startThread(Runnable task) {
 		Thread thread = new Thread(task, "ratelimit-renewal");
 		thread.setDaemon(true);
-		try {
-			thread.start();
-		}
-		catch (OutOfMemoryError ex) {
-			task.run();
-		}
+		thread.start();
 	}
 
 	/** Adds a call, of which there is no sign yet. */
@@ -125,15 +129,38 @@ final class RunningCalls {
 		schedule();
 	}
 
+	/** Forgets all calls, and renews no more. */
+	void close() {
+		this.paused = true;
+		this.running.clear();
+	}
+
 	private void schedule() {
-		if (!this.paused && !this.running.isEmpty() && this.scheduled.compareAndSet(false, true)) {
-			try {
-				this.later.execute(this::renew);
-			}
-			catch (OutOfMemoryError ex) {
-				// The next call tries again to start the timer.
-				this.scheduled.set(false);
-			}
+		if (!this.paused && !this.running.isEmpty() && this.scheduled.compareAndSet(false, true)
+				&& !runs(this.later, this::startRenewal)) {
+			this.scheduled.set(false);
+		}
+	}
+
+	/** Runs on a thread of the JDK, which drops errors. */
+	private void startRenewal() {
+		if (this.paused || !runs(this.threads, this::renew)) {
+			this.scheduled.set(false);
+			schedule();
+		}
+	}
+
+	/**
+	 * There may be no more threads now; the next call, or part of the lease, tries again.
+	 */
+	private static boolean runs(Executor executor, Runnable task) {
+		try {
+			executor.execute(task);
+			return true;
+		}
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			logger.debug("No thread can be started to renew calls", ex);
+			return false;
 		}
 	}
 
@@ -157,7 +184,7 @@ final class RunningCalls {
 	private void renew(Key key, Running running) {
 		try {
 			long now = this.nanos.getAsLong();
-			long seen = running.sign().getAsBoolean() ? now : running.seen();
+			long seen = isSeen(running) ? now : running.seen();
 			if (now - seen >= this.longest) {
 				this.running.remove(key, running);
 				logger.debug("A call of the policy '{}' is not renewed: nothing shows that it runs", key.policy());
@@ -171,6 +198,17 @@ final class RunningCalls {
 		}
 		catch (RuntimeException ex) {
 			logger.debug("A call could not be renewed", ex);
+		}
+	}
+
+	/** A sign that fails shows nothing. */
+	private static boolean isSeen(Running running) {
+		try {
+			return running.sign().getAsBoolean();
+		}
+		catch (RuntimeException ex) {
+			logger.debug("It is unknown whether a call runs", ex);
+			return false;
 		}
 	}
 
@@ -188,7 +226,8 @@ final class RunningCalls {
 	 *
 	 * @param since when it was admitted or renewed, in nanoseconds
 	 * @param seen when it was admitted, or a sign has last shown that it runs
-	 * @param sign whether it runs, or has shown that since it was last asked
+	 * @param sign whether something shows that it runs, or has shown it since the last
+	 * time
 	 */
 	private record Running(PolicyCharge call, long since, long seen, BooleanSupplier sign) {
 

@@ -168,7 +168,8 @@ class EnvironmentSettingsTests {
 		assertThat(output.toString().lines().filter((line) -> line.contains(WARNING))).singleElement()
 			.asString()
 			.contains("WARN", "\"" + setting.replaceFirst("^-[D-]", "").replaceFirst("=.*", "") + "\"",
-					WARNING + shown + ", so that [" + name + lost.replace(" ", ", " + name) + "] of ", "have no effect")
+					WARNING + shown + ", so that [" + shown + lost.replace(" ", ", " + shown) + "] of ",
+					"have no effect")
 			.doesNotContain("user:b");
 	}
 

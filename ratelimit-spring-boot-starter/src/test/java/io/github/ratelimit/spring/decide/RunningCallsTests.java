@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import org.junit.jupiter.api.Test;
 
@@ -33,19 +34,17 @@ class RunningCallsTests {
 	/** What waits for a sixth of the lease. */
 	private final Deque<Runnable> later = new ArrayDeque<>();
 
-	private Executor timer = this.later::add;
-
 	private Runnable meanwhile = () -> {
 	};
+
+	/** Starts a thread. */
+	private Executor threads = Runnable::run;
 
 	private long nanos;
 
 	private final RunningCalls calls = new RunningCalls(LEASE, LONGEST, this::renew,
-			(call) -> this.ended.add(call.call()), () -> this.nanos, (task) -> this.timer.execute(task));
-
-	private final PolicyCharge first = call(1);
-
-	private final PolicyCharge second = call(2);
+			(call) -> this.ended.add(call.call()), () -> this.nanos, this.later::add,
+			(task) -> this.threads.execute(task));
 
 	private void renew(PolicyCharge call) {
 		this.renewed.add(call.call());
@@ -63,33 +62,45 @@ class RunningCallsTests {
 
 	private static PolicyCharge call(long number) {
 		IdentifiedPolicy policy = new IdentifiedPolicy(ConcurrentLimit.alone("api", 5, LEASE), List.of("user"));
-		return new PolicyCharge(policy, Charge.of(policy.policy(), Identifier.user("alice"))).ofCall(number)
-			.orElseThrow();
+		Policy calls = policy.policy();
+		return new PolicyCharge(policy, Charge.of(calls, Identifier.user("alice"))).ofCall(number).orElseThrow();
 	}
 
 	@Test
-	void callIsRenewedAfterEachThirdOfItsLease() {
-		this.calls.add(this.first);
-		this.calls.add(this.second);
-		this.calls.remove(this.first);
+	void callIsRenewedAfterAThirdOfItsLease() {
+		PolicyCharge call = call(1);
+		this.calls.add(call);
 		pass(1);
 		assertThat(this.renewed).isEmpty();
 		pass(1);
-		assertThat(this.renewed).containsExactly(2L);
+		assertThat(this.renewed).containsExactly(1L);
 		pass(2);
-		assertThat(this.renewed).containsExactly(2L, 2L);
-		this.calls.remove(this.second);
+		assertThat(this.renewed).containsExactly(1L, 1L);
+		assertThat(call.call()).isOne();
+	}
+
+	@Test
+	void callThatHasEndedIsNotRenewed() {
+		PolicyCharge first = call(1);
+		PolicyCharge second = call(2);
+		this.calls.add(first);
+		this.calls.add(second);
+		this.calls.remove(first);
+		pass(2);
+		assertThat(this.renewed).containsExactly(2L);
+		this.calls.remove(second);
 		pass(1);
 		assertThat(this.later).isEmpty();
-		this.calls.add(this.first);
+		this.calls.add(first);
 		pass(2);
-		assertThat(this.renewed).containsExactly(2L, 2L, 1L);
+		assertThat(this.renewed).containsExactly(2L, 1L);
 	}
 
 	@Test
 	void callThatEndsWhileItIsRenewedIsEndedAgain() {
-		this.calls.add(this.first);
-		this.meanwhile = () -> this.calls.remove(this.first);
+		PolicyCharge call = call(1);
+		this.calls.add(call);
+		this.meanwhile = () -> this.calls.remove(call);
 		pass(2);
 		assertThat(this.renewed).containsExactly(1L);
 		assertThat(this.ended).containsExactly(1L);
@@ -98,7 +109,8 @@ class RunningCallsTests {
 
 	@Test
 	void failureIsTriedAgain() {
-		this.calls.add(this.first);
+		PolicyCharge call = call(1);
+		this.calls.add(call);
 		this.meanwhile = () -> {
 			throw new IllegalStateException("expected by this test");
 		};
@@ -109,30 +121,40 @@ class RunningCallsTests {
 		assertThat(this.renewed).containsExactly(1L, 1L);
 		pass(1);
 		assertThat(this.renewed).hasSize(2);
+		this.calls.remove(call);
 	}
 
 	@Test
-	void callsAreRenewedAfterThereWereNoThreads() {
-		this.timer = (task) -> {
+	void nothingIsRenewedOnceItIsClosed() {
+		PolicyCharge call = call(1);
+		this.calls.add(call);
+		this.calls.close();
+		pass(1);
+		this.calls.add(call);
+		assertThat(this.later).isEmpty();
+		assertThat(this.renewed).isEmpty();
+	}
+
+	@Test
+	void callsAreRenewedAfterAThreadCouldNotBeStarted() {
+		this.calls.add(call(1));
+		this.threads = (task) -> {
 			throw new OutOfMemoryError("expected by this test");
 		};
-		this.calls.add(this.first);
-		this.timer = this.later::add;
-		this.calls.add(this.second);
 		pass(2);
-		assertThat(this.renewed).containsExactly(1L, 2L);
+		assertThat(this.renewed).isEmpty();
+		this.threads = Runnable::run;
+		pass(1);
+		assertThat(this.renewed).containsExactly(1L);
 	}
 
 	@Test
 	void nothingIsRenewedWhileItIsPaused() {
-		this.calls.pause();
-		this.calls.resume();
-		assertThat(this.later).isEmpty();
-		this.calls.add(this.first);
+		this.calls.add(call(1));
 		pass(1);
 		this.calls.pause();
 		pass(1);
-		this.calls.add(this.second);
+		this.calls.add(call(2));
 		assertThat(this.later).isEmpty();
 		assertThat(this.renewed).isEmpty();
 		this.calls.resume();
@@ -144,21 +166,38 @@ class RunningCallsTests {
 
 	@Test
 	void renewalInProgressRenewsNoMoreOnceItIsPaused() {
-		this.calls.add(this.first);
-		this.calls.add(this.second);
+		this.calls.add(call(1));
+		this.calls.add(call(2));
 		this.meanwhile = this.calls::pause;
 		pass(2);
 		assertThat(this.renewed).hasSize(1);
 		assertThat(this.later).isEmpty();
 	}
 
-	/** Servlet containers sometimes drop a request without an event for its end. */
 	@Test
-	void longCallIsRenewedWhileASignShowsIt() {
+	void nothingIsScheduledWhenItIsResumedWithoutCalls() {
+		this.calls.pause();
+		this.calls.resume();
+		assertThat(this.later).isEmpty();
+	}
+
+	/** As servlet containers do, which sometimes drop a request. */
+	@Test
+	void callWithoutSignIsNotRenewedForLonger() {
+		this.calls.add(call(1));
+		pass(6 * 10);
+		assertThat(this.renewed).hasSize(3 * 10 - 1);
+		assertThat(this.later).isEmpty();
+		assertThat(this.ended).isEmpty();
+	}
+
+	@Test
+	void callIsRenewedWhileASignShowsThatItRuns() {
 		AtomicBoolean runs = new AtomicBoolean(true);
-		this.calls.add(this.first);
-		this.calls.add(this.second);
-		this.calls.watch(this.first, runs::get);
+		PolicyCharge call = call(1);
+		this.calls.add(call);
+		this.calls.add(call(2));
+		this.calls.watch(call, runs::get);
 		pass(6 * 60);
 		assertThat(this.renewed.stream().filter((number) -> number == 1)).hasSize(3 * 60);
 		assertThat(this.renewed.stream().filter((number) -> number == 2)).hasSize(3 * 10 - 1);
@@ -167,14 +206,28 @@ class RunningCallsTests {
 		pass(6 * 10);
 		assertThat(this.renewed).hasSize(3 * 10 - 1);
 		assertThat(this.later).isEmpty();
-		assertThat(this.ended).isEmpty();
+	}
+
+	@Test
+	void callWhoseSignFailsIsRenewedAsOneWithoutSign() {
+		PolicyCharge call = call(1);
+		this.calls.add(call);
+		this.calls.watch(call, () -> {
+			throw new UnsupportedOperationException("expected by this test");
+		});
+		pass(6 * 10);
+		assertThat(this.renewed).hasSize(3 * 10 - 1);
+		assertThat(this.later).isEmpty();
 	}
 
 	@Test
 	void signOfACallThatHasEndedIsNotAsked() {
-		this.calls.add(this.first);
-		this.calls.remove(this.first);
-		this.calls.watch(this.first, () -> true);
+		PolicyCharge call = call(1);
+		this.calls.add(call);
+		this.calls.remove(call);
+		this.calls.watch(call, () -> {
+			throw new IllegalStateException("expected by this test");
+		});
 		pass(1);
 		assertThat(this.later).isEmpty();
 	}
@@ -188,9 +241,10 @@ class RunningCallsTests {
 			twice.countDown();
 		}, (call) -> {
 		});
-		calls.add(this.first);
+		PolicyCharge call = call(1);
+		calls.add(call);
 		assertThat(twice.await(30, TimeUnit.SECONDS)).isTrue();
-		calls.remove(this.first);
+		calls.remove(call);
 		assertThat(threads).allSatisfy((thread) -> {
 			assertThat(thread.isDaemon()).isTrue();
 			assertThat(thread.getName()).isEqualTo("ratelimit-renewal");

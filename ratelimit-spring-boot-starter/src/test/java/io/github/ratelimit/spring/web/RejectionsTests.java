@@ -239,12 +239,10 @@ class RejectionsTests {
 	void failureOfAnswerOnItsWayIsPassedOn() {
 		IOException broken = new IOException("Broken pipe");
 		for (Exception failure : List.of(broken, new UncheckedIOException(broken))) {
-			assertThatIOException()
-				.isThrownBy(() -> handle(new MockHttpServletResponse(), (rejection, request, same) -> {
-					same.flushBuffer();
-					fail(failure);
-				}))
-				.isSameAs(broken);
+			assertThatIOException().isThrownBy(() -> write(rejections((rejection, request, same) -> {
+				same.flushBuffer();
+				fail(failure);
+			}), decision(1, 1))).isSameAs(broken);
 		}
 	}
 

@@ -113,6 +113,8 @@ class SettingsFailureAnalyzer extends AbstractFailureAnalyzer<Throwable> {
 				.filter((property) -> value.equals(property.getValue())
 						|| value.equals(IdentifierNames.withoutSecret(property.getValue().toString())))
 				.findFirst()
+				// The value of a placeholder is known only where it is bound.
+				.or(() -> found.stream().filter((each) -> each.getValue().toString().contains("${")).findFirst())
 				.orElse(found.get(0)));
 	}
 

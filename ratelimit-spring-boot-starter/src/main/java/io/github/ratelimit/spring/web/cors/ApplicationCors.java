@@ -1,12 +1,10 @@
 package io.github.ratelimit.spring.web.cors;
 
 import java.io.IOException;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 
@@ -16,6 +14,7 @@ import jakarta.servlet.Filter;
 import jakarta.servlet.FilterRegistration;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -35,8 +34,9 @@ import org.springframework.web.util.ServletRequestPathUtils;
 
 /**
  * Applies the CORS configuration of the application, that of its {@link CorsFilter
- * filters} and of its handler mappings, to answers that are written before: browsers
- * would hide them from pages of other origins.
+ * filters} and of its handler mappings, to answers that are written before the
+ * application applies it. Otherwise browsers would hide them from pages of other origins.
+ * Knows which preflight requests it has answered.
  * <p>
  * Safe for use by several threads.
  */
@@ -44,7 +44,7 @@ public final class ApplicationCors {
 
 	private static final Logger logger = LoggerFactory.getLogger(ApplicationCors.class);
 
-	/** Only answers preflights; not in Spring Framework 7.0.1. */
+	/** The filter of Spring Framework that only answers preflights; not in 7.0.1. */
 	private static final String PRE_FLIGHT_FILTER = "org.springframework.web.filter.PreFlightRequestFilter";
 
 	private final DispatcherServlets dispatchers = new DispatcherServlets();
@@ -58,7 +58,7 @@ public final class ApplicationCors {
 
 	/**
 	 * Creates an instance.
-	 * @param beans are asked for with the first request
+	 * @param beans those of the application, which are asked for with the first request
 	 */
 	public ApplicationCors(SecurityFilters security, ListableBeanFactory beans) {
 		this.security = security;
@@ -94,7 +94,8 @@ public final class ApplicationCors {
 		if (registration == null) {
 			return false;
 		}
-		String path = request.getServletPath() + Objects.requireNonNullElse(request.getPathInfo(), "");
+		String pathInfo = request.getPathInfo();
+		String path = (pathInfo != null) ? request.getServletPath() + pathInfo : request.getServletPath();
 		return registration.getUrlPatternMappings().stream().anyMatch((pattern) -> matches(pattern, path))
 				|| registration.getServletNameMappings().contains(request.getHttpServletMapping().getServletName());
 	}
@@ -124,8 +125,9 @@ public final class ApplicationCors {
 	/**
 	 * Writes the headers that allow a page to read the response, if the application
 	 * allows it.
-	 * @return false if the application has answered the request: it has rejected the
-	 * origin, or allowed a preflight, so that the page can read the next answer
+	 * @return whether the response can still be written; if not, the application has
+	 * answered the request: it has rejected the origin, or allowed a preflight request,
+	 * without which the page could not read the answer to the request that follows
 	 */
 	public boolean apply(HttpServletRequest request, HttpServletResponse response)
 			throws ServletException, IOException {
@@ -163,27 +165,42 @@ public final class ApplicationCors {
 		return true;
 	}
 
-	/** Keeps the attributes of the request, which a look-up sets. */
 	private @Nullable HandlerExecutionChain findHandler(HttpServletRequest request) throws Exception {
-		Map<String, Object> kept = new HashMap<>();
-		request.getAttributeNames().asIterator().forEachRemaining((name) -> kept.put(name, request.getAttribute(name)));
-		try {
-			ServletRequestPathUtils.parseAndCache(request);
-			for (HandlerMapping mapping : this.mappings.obtain()) {
-				HandlerExecutionChain chain = mapping.getHandler(request);
-				if (chain != null) {
-					return chain;
-				}
+		HttpServletRequest lookup = new LookupRequest(request);
+		ServletRequestPathUtils.parseAndCache(lookup);
+		for (HandlerMapping mapping : this.mappings.obtain()) {
+			HandlerExecutionChain chain = mapping.getHandler(lookup);
+			if (chain != null) {
+				return chain;
 			}
-			return null;
 		}
-		finally {
-			Collections.list(request.getAttributeNames())
-				.stream()
-				.filter((name) -> !kept.containsKey(name))
-				.forEach(request::removeAttribute);
-			kept.forEach(request::setAttribute);
+		return null;
+	}
+
+	/** Keeps the attributes that a look-up sets from the request. */
+	private static final class LookupRequest extends HttpServletRequestWrapper {
+
+		private final Map<String, @Nullable Object> attributes = new HashMap<>();
+
+		LookupRequest(HttpServletRequest request) {
+			super(request);
 		}
+
+		@Override
+		public @Nullable Object getAttribute(String name) {
+			return this.attributes.containsKey(name) ? this.attributes.get(name) : super.getAttribute(name);
+		}
+
+		@Override
+		public void setAttribute(String name, @Nullable Object value) {
+			this.attributes.put(name, value);
+		}
+
+		@Override
+		public void removeAttribute(String name) {
+			this.attributes.put(name, null);
+		}
+
 	}
 
 }

@@ -42,10 +42,15 @@ record PathShape(List<String> segments, PathPatternParser parser) {
 	}
 
 	private boolean mayBeSame(String one, String other) {
-		if (!isLiteral(one)) {
-			return !isLiteral(other) || mayBeSame(other, one);
+		if (isLiteral(one) && isLiteral(other)) {
+			return this.parser.isCaseSensitive() ? one.equals(other) : one.equalsIgnoreCase(other);
 		}
-		return this.parser.parse("/" + other).matches(PathContainer.parsePath("/" + one));
+		if (isLiteral(one) || isLiteral(other)) {
+			String literal = isLiteral(one) ? one : other;
+			return this.parser.parse("/" + (isLiteral(one) ? other : one))
+				.matches(PathContainer.parsePath("/" + literal));
+		}
+		return true;
 	}
 
 	/** Returns whether the pattern matches one path only. */
