@@ -10,6 +10,7 @@ import io.github.ratelimit.spring.PolicyLimiter.Use;
 import io.github.ratelimit.spring.RateLimitExceededException;
 
 import org.springframework.security.authentication.AuthenticationServiceException;
+import org.springframework.security.authentication.BadCredentialsException;
 import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
 import org.springframework.security.authentication.dao.DaoAuthenticationProvider;
 import org.springframework.security.core.Authentication;
@@ -39,16 +40,24 @@ class LimitedPasswords extends DaoAuthenticationProvider {
 	@Override
 	public Authentication authenticate(Authentication login) {
 		String account = normalized(login.getName());
+		if (account.length() > 100) {
+			throw new BadCredentialsException("The name is too long"); // it would be kept
+		}
 		RequestContextHolder.currentRequestAttributes()
 			.setAttribute("login.account", account, RequestAttributes.SCOPE_REQUEST);
-		Acquisition attempt = this.limiter.tryAcquire(Use.of("login"), Use.of("login-account"));
+		Acquisition attempt = this.limiter.tryAcquire(Use.of("login"), Use.of("login-account"),
+				Use.of("login-address"));
 		if (!attempt.allowed()) {
 			throw new RateLimitExceededException(attempt.decision()); // 429
 		}
 		try {
 			Authentication user = super.authenticate(withName(account, login));
 			attempt.refund();
-			attempt.decision().statuses().forEach((status) -> this.counts.reset(status.policy(), status.identifier()));
+			attempt.decision()
+				.statuses()
+				.stream()
+				.filter((status) -> !status.policy().name().equals("login-address"))
+				.forEach((status) -> this.counts.reset(status.policy(), status.identifier()));
 			return user;
 		}
 		catch (AuthenticationServiceException ex) {

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -31,6 +32,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.http.HttpStatus;
+import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
 import org.springframework.security.core.userdetails.UserDetailsService;
@@ -157,8 +159,34 @@ class LoginRecipeIT {
 	}
 
 	@Test
+	void manyAccountsByHttpBasicAreDeniedByTheSameCount() {
+		for (int account = 0; account < 50; account++) {
+			assertThat(basic("user-" + account, "wrong")).isEqualTo(401);
+		}
+		assertThat(basic("user-50", "wrong")).isEqualTo(429);
+		assertThat(logIn("/login", "198.51.100.1", "user-51", "wrong")).isEqualTo(429);
+	}
+
+	private int basic(String name, String password) {
+		String credentials = Base64.getEncoder()
+			.encodeToString((name + ":" + password).getBytes(StandardCharsets.UTF_8));
+		return this.application
+			.send("GET", "/other", BodyPublishers.noBody(), "X-Forwarded-For", "198.51.100.1", "Authorization",
+					"Basic " + credentials)
+			.statusCode();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/login", "/api/login" })
+	void longNameIsRefusedAndNotKept(String path) {
+		assertThat(wrong(path, OWNER, "a".repeat(101), 9)).containsOnly(401);
+		this.application.assertUsed("login-address", Identifier.ip(OWNER), 0);
+	}
+
+	@Test
 	void attemptDoesNotCountWhenTheDatabaseFails() {
 		databaseFails.set(true);
+		assertThat(wrong("/api/login", OWNER, "anna", 60)).containsOnly(401);
 		assertThat(wrong("/login", OWNER, "anna", 9)).containsOnly(500);
 		databaseFails.set(false);
 		assertThat(wrong("/login", OWNER, "anna", 6)).containsExactly(401, 401, 401, 401, 401, 429);
@@ -220,6 +248,7 @@ class LoginRecipeIT {
 					.permitAll()
 					.anyRequest()
 					.authenticated())
+				.httpBasic(Customizer.withDefaults())
 				.formLogin((form) -> form.failureHandler(unauthorized)
 					.successHandler((request, response, user) -> response.setStatus(200)))
 				.build();
