@@ -76,6 +76,19 @@ public abstract class ConcurrentCallsContract extends RateLimiterContract {
 	}
 
 	@Test
+	void chargeRenewsACall() {
+		begin(1, 2);
+		for (int i = 0; i < 10; i++) {
+			this.clock.advance(Duration.ofSeconds(40));
+			this.limiter.charge(call(1));
+		}
+		assertThat(status(POLICY, ALICE).remaining()).isEqualTo(1);
+		assertThat(status(POLICY, ALICE).resetAfter()).isEqualTo(LEASE);
+		this.limiter.refund(call(1));
+		assertThat(status(POLICY, ALICE).remaining()).isEqualTo(2);
+	}
+
+	@Test
 	void lostCallIsEnteredAgainBeyondTheQuota() {
 		this.limiter.tryAcquire(call(1));
 		this.limiter.reset(POLICY, ALICE);

@@ -40,6 +40,21 @@ public abstract class ShadowContract extends RateLimiterContract {
 	}
 
 	@EachAlgorithm
+	void eachShadowIsAllOrNothingByItself(Algorithm algorithm) {
+		Policy first = policy("first", algorithm, "2/m", "9/h");
+		Policy second = policy("second", algorithm, "9/m");
+		this.limiter.tryAcquire(first, ADDRESS, 2);
+		Decision decision = this.limiter.tryAcquire(RateLimitRequest.of(Charge.of(first, ALICE, ADDRESS).inShadow(),
+				Charge.of(second, ADDRESS, ALICE).inShadow()));
+		assertThat(decision.allowed()).isTrue();
+		assertThat(decision.shadows().values()).extracting(Decision::allowed).containsExactly(false, true);
+		assertThat(remaining(first, ALICE)).containsExactly(2L, 9L);
+		assertThat(remaining(first, ADDRESS)).containsExactly(0L, 7L);
+		assertThat(remaining(second, ALICE)).containsExactly(8L);
+		assertThat(remaining(second, ADDRESS)).containsExactly(8L);
+	}
+
+	@EachAlgorithm
 	void costThatIsNeverAllowedIsReportedAndNotCounted(Algorithm algorithm) {
 		Policy tried = policy("tried", algorithm, "3/m", "100/h").withCountDenied(true);
 		Policy wide = policy("wide", algorithm, "9/m");
