@@ -1,6 +1,7 @@
 package io.github.ratelimit.test;
 
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
@@ -21,6 +22,8 @@ public final class CapturedLog implements BeforeEachCallback, AfterEachCallback 
 
 	public CapturedLog(Class<?> type) {
 		this.logger = (Logger) LoggerFactory.getLogger(type);
+		// Other threads may log while it is read.
+		this.events.list = new CopyOnWriteArrayList<>();
 	}
 
 	@Override

@@ -7,44 +7,48 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
 import com.github.benmanes.caffeine.cache.Caffeine;
-import com.github.benmanes.caffeine.cache.Expiry;
 import com.github.benmanes.caffeine.cache.Ticker;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.spring.decide.PolicyCharge.Account;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Charges of requests in progress on this instance that may be refunded, because their
- * policy counts only some responses. Nobody knows how long a request takes: one that is
- * denied, and would be allowed after these refunds, is told to try again soon, and that
- * more quota arrives by then. So is one that is denied because others run at the same
- * time.
+ * policy counts only some responses. The store counts them like other charges.
+ * <p>
+ * The duration of a request is unknown. So a denied request that would be allowed after
+ * these refunds gets the shortest {@code Retry-After}, and is told that more quota
+ * arrives by then. Requests in progress on other instances are unknown here. The same
+ * applies to requests that are denied because others run at the same time.
+ * <p>
+ * Safe for use by several threads.
  */
 final class Reservations {
 
 	/** Shortest time to wait, and the time for which denials are remembered. */
 	static final Duration SOON = Duration.ofSeconds(1);
 
-	/**
-	 * Servlet containers sometimes drop a request without an event for its end. After
-	 * this time a sum is started again, also while other requests change it.
-	 */
+	/** Servlet containers sometimes drop a request without an event for its end. */
 	private static final Duration FORGOTTEN = Duration.ofHours(1);
 
-	/** The sums of what is held, by what may deny a request. */
-	final ConcurrentMap<Account, Long> held;
+	/** What is held, by what may deny a request. */
+	final ConcurrentMap<Account, Held> held;
 
 	/** Names, as in the store, of the policies that may have reservations. */
 	private final Set<String> policies = ConcurrentHashMap.newKeySet();
 
+	private final Ticker ticker;
+
 	Reservations(Ticker ticker) {
+		this.ticker = ticker;
 		this.held = Caffeine.newBuilder()
 			.executor(Runnable::run)
-			.expireAfter(Expiry.<Account, Long>creating((account, cost) -> FORGOTTEN))
+			.expireAfterWrite(FORGOTTEN)
 			.ticker(ticker)
-			.build()
+			.<Account, Held>build()
 			.asMap();
 	}
 
@@ -65,18 +69,19 @@ final class Reservations {
 
 	/** Adds a provisional charge that will be settled. */
 	void add(PolicyCharge used) {
-		long cost = used.charge().cost();
-		used.charge().identifiers().forEach((identifier) -> this.held.merge(used.account(identifier), cost, Long::sum));
+		used.charge()
+			.identifiers()
+			.forEach((identifier) -> this.held.merge(used.account(identifier),
+					new Held(used.charge().cost(), this.ticker.read()), Held::with));
 	}
 
 	/** Removes a charge that has been settled. */
 	void remove(PolicyCharge used) {
 		if (used.isProvisional()) {
-			long cost = used.charge().cost();
 			used.charge()
 				.identifiers()
 				.forEach((identifier) -> this.held.computeIfPresent(used.account(identifier),
-						(account, held) -> (held > cost) ? held - cost : null));
+						(key, held) -> held.without(used.charge().cost())));
 		}
 	}
 
@@ -100,7 +105,7 @@ final class Reservations {
 				SOON, true);
 	}
 
-	/** Concurrent calls may end soon here or on another instance. */
+	/** Nobody knows when a concurrent call ends, here or on another instance. */
 	private boolean mayBeAllowedSoon(LimitStatus status, List<PolicyCharge> charges) {
 		Duration retryAfter = status.retryAfter();
 		return status.violated() && retryAfter != null && retryAfter.compareTo(SOON) > 0
@@ -110,8 +115,31 @@ final class Reservations {
 	private boolean mayBeRefunded(LimitStatus status, List<PolicyCharge> charges) {
 		return !this.held.isEmpty() && charges.stream()
 			.filter((charge) -> charge.isProvisional() && charge.charge().policy().equals(status.policy()))
-			.anyMatch((charge) -> charge.charge().cost() - status.remaining() <= this.held
-				.getOrDefault(charge.account(status.identifier()), 0L));
+			.anyMatch((charge) -> charge.charge().cost()
+					- status.remaining() <= held(charge.account(status.identifier())));
+	}
+
+	private long held(Account account) {
+		Held held = this.held.get(account);
+		return (held != null) ? held.cost() : 0;
+	}
+
+	/**
+	 * The sum of reserved costs. Where requests arrive all the time, the costs of dropped
+	 * requests would never expire; so the sum is started again after a time.
+	 *
+	 * @param since when it was started, in nanoseconds
+	 */
+	record Held(long cost, long since) {
+
+		Held with(Held more) {
+			return (more.since - this.since > FORGOTTEN.toNanos()) ? more : new Held(this.cost + more.cost, this.since);
+		}
+
+		@Nullable Held without(long cost) {
+			return (this.cost > cost) ? new Held(this.cost - cost, this.since) : null;
+		}
+
 	}
 
 }

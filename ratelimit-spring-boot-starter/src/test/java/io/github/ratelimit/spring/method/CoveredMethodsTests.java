@@ -83,9 +83,10 @@ class CoveredMethodsTests {
 					type.getName()));
 	}
 
-	@Test
-	void startFailsWhenProxyWouldRunInheritedFinalMethod() {
-		this.runner.withBean(LimitedFilter.class)
+	@ParameterizedTest
+	@ValueSource(classes = { LimitedFilter.class, WhollyLimitedFilter.class })
+	void startFailsWhenProxyWouldRunInheritedFinalMethod(Class<?> type) {
+		this.runner.withBean(type)
 			.run((context) -> assertThat(StartFailure.cause(context, InvalidRateLimitedException.class))
 				.hasMessageStartingWith("Invalid @RateLimited on ")
 				.hasMessageEndingWith(
@@ -239,6 +240,15 @@ class CoveredMethodsTests {
 
 		@Override
 		@RateLimited("api")
+		protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain) {
+		}
+
+	}
+
+	@RateLimited("api")
+	static class WhollyLimitedFilter extends OncePerRequestFilter {
+
+		@Override
 		protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain) {
 		}
 
