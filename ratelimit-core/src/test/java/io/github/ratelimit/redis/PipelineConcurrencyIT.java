@@ -105,7 +105,6 @@ class PipelineConcurrencyIT extends PipelineFixture {
 		}
 	}
 
-	/** As by a request that was overtaken by one of the next sub-window or window. */
 	/**
 	 * What a process remembers of the window before is what was counted at that moment.
 	 */
@@ -125,6 +124,7 @@ class PipelineConcurrencyIT extends PipelineFixture {
 		assertThat(remembering.tryAcquire(policy, ALICE, 4).allowed()).isTrue();
 	}
 
+	/** As by a request that was overtaken by one of the next sub-window or window. */
 	@Test
 	void requestSeesWhatHasOvertakenIt() {
 		for (Algorithm algorithm : List.of(new SlidingWindow(), new SlidingWindowCounter())) {
