@@ -33,7 +33,10 @@ public interface Algorithm {
 		return name();
 	}
 
-	/** Returns the largest quota that can be counted exactly. */
+	/**
+	 * Returns the largest quota that can be counted exactly, at most
+	 * {@link Limit#MAX_QUOTA}.
+	 */
 	default long maxQuota() {
 		return Limit.MAX_QUOTA;
 	}
@@ -67,7 +70,8 @@ public interface Algorithm {
 	 * Returns the constants of the script, besides the windows; by default none. Each
 	 * combination of values is a different script, so there must be few.
 	 * @param limits the limits of the policy, by ascending window
-	 * @return numbers by the same names: capital letters, digits and underscores
+	 * @return numbers by their names in the script: capital letters, digits and
+	 * underscores, always the same names; by default none
 	 */
 	default Map<String, Number> constants(List<Limit> limits) {
 		return Map.of();

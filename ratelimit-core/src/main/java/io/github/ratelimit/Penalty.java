@@ -11,7 +11,8 @@ import java.time.Duration;
  * <p>
  * <b>What counts.</b> A denial counts for an identifier if one of its own limits in the
  * policy was violated, and it is not blocked: retrying during a block does not prolong
- * it. Costs that no limit can ever allow do not count, nor do peeks.
+ * it. Costs that no limit can ever allow do not count, nor do peeks and requests without
+ * cost.
  * <p>
  * <b>Bound.</b> Denials are counted in windows that begin with the first of them, so of
  * what the store has counted, fewer than {@code after} denials within {@code within}

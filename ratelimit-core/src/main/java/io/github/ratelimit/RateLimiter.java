@@ -136,7 +136,10 @@ public interface RateLimiter {
 		return tryAcquire(RateLimitRequest.of(policy, identifier));
 	}
 
-	/** Uses a cost of 0 or more, as {@link #tryAcquire(RateLimitRequest)}. */
+	/**
+	 * Uses a cost of 0 or more, as {@link #tryAcquire(RateLimitRequest)}; 0 checks the
+	 * limits without using them.
+	 */
 	default Decision tryAcquire(Policy policy, Identifier identifier, long cost) {
 		return tryAcquire(RateLimitRequest.of(Charge.of(policy, identifier).withCost(cost)));
 	}

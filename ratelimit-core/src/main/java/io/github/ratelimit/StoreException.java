@@ -12,7 +12,11 @@ public class StoreException extends RuntimeException {
 
 	private final String place;
 
-	/** Creates an exception whose innermost cause says what failed where. */
+	/**
+	 * Creates an exception.
+	 * @param message what was asked of the store
+	 * @param cause what went wrong
+	 */
 	public StoreException(String message, Throwable cause) {
 		this(message, cause, "");
 	}

@@ -2,7 +2,6 @@ package io.github.ratelimit.lease;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
@@ -19,9 +18,7 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.Reservation;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.ConcurrentCalls;
-import io.github.ratelimit.algorithm.FirstRequestWindow;
 import io.github.ratelimit.algorithm.FixedWindow;
-import io.github.ratelimit.memory.MemoryRateLimiter;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -339,39 +336,6 @@ class LeasedRateLimiterTests {
 			assertThat(decision.source()).isEqualTo(Source.LEASE);
 			assertThat(decision.statuses().get(0).remaining()).isEqualTo(5600);
 		}
-	}
-
-	/** With a cost of 1, a single process never notices that there are leases. */
-	@Test
-	void decisionsAreThoseOfTheStore() {
-		RateLimiter plain = new MemoryRateLimiter(this.cluster.time);
-		List<Policy> policies = List.of(POLICY.withLimits(List.of(Limit.parse("300/s"), Limit.parse("700/3s"))),
-				Policy.of("two", new FirstRequestWindow(), Limit.parse("500/2s")).withLease(Duration.ofMillis(300)),
-				Policy.of("three", new FixedWindow(), Limit.parse("900/4s")));
-		List<Identifier> identifiers = List.of(ALICE, Identifier.GLOBAL);
-		Random random = new Random(5);
-		int leased = 0;
-		for (int i = 0; i < 20_000; i++) {
-			List<Charge> charges = new ArrayList<>();
-			for (Policy policy : policies.subList(0, 1 + random.nextInt(3))) {
-				charges.add(new Charge(policy, identifiers.subList(0, 1 + random.nextInt(2)), 1));
-			}
-			RateLimitRequest request = new RateLimitRequest(charges);
-			Decision expected = plain.tryAcquire(request);
-			Decision decision = this.process.acquire(request);
-			leased += (decision.source() == Source.LEASE) ? 1 : 0;
-			assertThat(decision.allowed()).as("request %d", i).isEqualTo(expected.allowed());
-			if (decision.allowed()) {
-				assertThat(decision.statuses()).extracting("limit", "identifier", "remaining", "resetAfter")
-					.isEqualTo(expected.statuses()
-						.stream()
-						.map((each) -> org.assertj.core.groups.Tuple.tuple(each.limit(), each.identifier(),
-								each.remaining(), each.resetAfter()))
-						.toList());
-			}
-			this.cluster.time.advance(1_000_000L * random.nextInt(5));
-		}
-		assertThat(leased).isGreaterThan(2000);
 	}
 
 }

@@ -101,7 +101,7 @@ class OutageIT {
 	}
 
 	@Test
-	void requestsAreAllowedUnseenWhileRedisIsDownAndLimitedAfterwards() {
+	void requestsAreAllowedOnlyWhileRedisIsDown() {
 		this.limiter.tryAcquire(this.request);
 		assertThat(this.log.lines()).isEmpty();
 		for (int outage = 0; outage < 2; outage++) {

@@ -89,7 +89,7 @@ class OutageRateLimiterTests {
 	}
 
 	@Test
-	void storeThatCanOnlyBeReadFailsUntilItAllowsRequest() {
+	void readOnlyStoreFailsUntilItAllowsRequest() {
 		assertThat(this.limiter.failingSince()).isEmpty();
 		this.store.full = true;
 		for (int i = 0; i < 5; i++) {
@@ -184,7 +184,7 @@ class OutageRateLimiterTests {
 	}
 
 	@Test
-	void busyStoreIsNoOutageAndLimitsLocallyUnlessThePolicyDenies() {
+	void busyStoreIsNoOutageButLimitsLocally() {
 		overload();
 		for (RateLimitRequest request : List.of(RateLimitRequest.of(OTHER, BOB), NEW)) {
 			assertThat(this.limiter.peek(request).source()).isEqualTo(Source.LOCAL);
@@ -208,7 +208,7 @@ class OutageRateLimiterTests {
 	}
 
 	@Test
-	void busyStoreIsReportedOnceUntilItWorkedForAMinute() {
+	void busyStoreIsReportedOnceInAMinute() {
 		overload();
 		for (int second = 0; second <= 120; second++) {
 			this.limiter.peek(LOCAL_REQUEST);

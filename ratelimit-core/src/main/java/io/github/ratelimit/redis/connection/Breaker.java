@@ -31,7 +31,9 @@ final class Breaker {
 
 	private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(1);
 
-	/** So that a pause of this process hardly counts as silence. */
+	/**
+	 * How often a silence is looked at, so that a pause of this process hardly counts.
+	 */
 	private static final int LOOKS = 10;
 
 	private final Server server;
@@ -41,7 +43,10 @@ final class Breaker {
 
 	private final FailingCalls failing;
 
-	/** A bare silence or broken connection until probes show that it lasts. */
+	/**
+	 * Why the server is unavailable. A bare silence or broken connection until probes
+	 * show that it lasts.
+	 */
 	private volatile @Nullable JedisException cause;
 
 	private boolean open;
@@ -89,7 +94,10 @@ final class Breaker {
 		heard(now);
 	}
 
-	/** Notes one that broke under calls. Returns whether the last one did, too. */
+	/**
+	 * Notes that a connection broke over which calls were sent. Returns whether the last
+	 * one did, too.
+	 */
 	boolean broken(JedisException failure, long sentAt) {
 		boolean again = this.failing.isAny();
 		if (this.failing.broken(sentAt, System.nanoTime())) {
@@ -102,7 +110,10 @@ final class Breaker {
 		return new JedisConnectionException("Connections can be made, and break or are silent at each call", failure);
 	}
 
-	/** Notes a connection given up because its calls, and no others, were silent. */
+	/**
+	 * Notes that a connection was given up because calls were silent, and others were
+	 * not. The server is unavailable if that lasts with connections that were made later.
+	 */
 	void unanswered(JedisException failure, long sentAt) {
 		long now = System.nanoTime();
 		if (now - sentAt < 2 * this.server.answerTime) {
@@ -114,7 +125,10 @@ final class Breaker {
 		}
 	}
 
-	/** Something was received since, and recently: only one connection is silent. */
+	/**
+	 * Returns whether something was received since, and recently: the silence of one
+	 * connection says nothing then.
+	 */
 	boolean isHeard(long since) {
 		long heard = this.heard;
 		return heard - since > 0 && System.nanoTime() - heard < this.server.settings.budget().toNanos() / 2;
@@ -146,7 +160,9 @@ final class Breaker {
 		this.server.refuse(cause);
 	}
 
-	/** A bare silence may be nothing but a slow network, again and again. */
+	/**
+	 * Not of a bare silence, which may be nothing but a slow network, again and again.
+	 */
 	private void tell(Throwable cause) {
 		if (!ConnectionSource.isBrief(cause) && !this.told) {
 			logger.info("Redis ({}) does not answer: {}", this.server.settings.name(), cause.toString());

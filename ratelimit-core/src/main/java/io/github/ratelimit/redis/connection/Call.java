@@ -126,7 +126,10 @@ public abstract class Call {
 		return STATE.compareAndSet(this, null, SENT);
 	}
 
-	/** Makes it wait again if it had no effect. Returns whether somebody waits for it. */
+	/**
+	 * Makes a call wait again that the server has not executed. Returns whether somebody
+	 * still waits for it.
+	 */
 	public final boolean takeBack() {
 		return STATE.compareAndSet(this, SENT, null);
 	}

@@ -50,7 +50,10 @@ public abstract sealed class ConnectionSource permits OwnConnections, BorrowedCo
 		return failure instanceof JedisConnectionException && failure.getCause() instanceof SocketTimeoutException;
 	}
 
-	/** A connection was silent or broke, which says little until it lasts. */
+	/**
+	 * Returns whether a connection was silent or broke, which says little about the
+	 * server until it lasts.
+	 */
 	static boolean isBrief(@Nullable Throwable failure) {
 		if (!(failure instanceof JedisConnectionException)) {
 			return false;

@@ -54,7 +54,10 @@ public final class ErrorText {
 		return failure instanceof JedisDataException && code(String.valueOf(failure.getMessage())).equals("LOADING");
 	}
 
-	/** A command had no effect, because only some of its Redis keys have moved. */
+	/**
+	 * Returns whether a command had no effect because only some of its Redis keys have
+	 * moved to the new node.
+	 */
 	public static boolean isOfMovingSlot(@Nullable Object reply) {
 		return reply instanceof JedisDataException error && String.valueOf(error.getMessage()).startsWith("TRYAGAIN");
 	}

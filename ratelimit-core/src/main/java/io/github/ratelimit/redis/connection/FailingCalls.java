@@ -41,7 +41,10 @@ final class FailingCalls {
 		this.silence = 0;
 	}
 
-	/** Notes a connection that broke under calls. Returns whether that lasts. */
+	/**
+	 * Notes that a connection broke over which calls were sent. Returns whether that
+	 * lasts.
+	 */
 	synchronized boolean broken(long sentAt, long now) {
 		if (this.since == null) {
 			this.since = sentAt;
@@ -53,7 +56,10 @@ final class FailingCalls {
 		return lasts;
 	}
 
-	/** Notes a connection given up for its silence. Returns whether that lasts. */
+	/**
+	 * Notes that calls were silent until their connection was given up. Returns whether
+	 * that lasts.
+	 */
 	synchronized boolean silent(long sentAt, long now) {
 		if (this.since == null) {
 			this.since = now;

@@ -43,7 +43,10 @@ final class Link {
 		this.timeoutMillis = connection.getSoTimeout();
 	}
 
-	/** Errors of the server are among the replies. After an exception it is broken. */
+	/**
+	 * Returns errors of the server as exceptions. After an exception the connection must
+	 * not be used again.
+	 */
 	List<Object> exchange(List<CommandArguments> commands) {
 		long start = System.nanoTime();
 		try {
@@ -81,7 +84,10 @@ final class Link {
 		return this.roundTrip;
 	}
 
-	/** Verifies one that is not borrowed: it may be closed or forgotten if it rested. */
+	/**
+	 * Verifies that an own connection can be used, which may be closed or forgotten if it
+	 * rested.
+	 */
 	boolean verify(boolean rested, Duration budget) {
 		long patience = rested ? ConnectionSource.patience(budget, this.roundTrip) : 0;
 		long end = System.nanoTime() + patience;

@@ -163,10 +163,11 @@ public final class Server implements Servers {
 				ping.await();
 				return true;
 			}
+			catch (JedisDataException ex) {
+				return true;
+			}
 			catch (JedisException ex) {
-				if (ex instanceof JedisDataException) {
-					return true;
-				}
+				// The next lane may have a connection.
 			}
 		}
 		return isInUse();

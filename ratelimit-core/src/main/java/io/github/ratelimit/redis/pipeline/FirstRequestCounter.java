@@ -32,7 +32,10 @@ final class FirstRequestCounter extends Counter {
 		}
 	}
 
-	/** A Redis key still exists in the millisecond in which its time to live is 0. */
+	/**
+	 * One millisecond less than the window: a Redis key still exists in the millisecond
+	 * in which its time to live is 0.
+	 */
 	@Override
 	long ttlMillis() {
 		return this.time.ttlMillis(this.window - 1000);
@@ -78,7 +81,10 @@ final class FirstRequestCounter extends Counter {
 		}
 	}
 
-	/** Gives nothing back that might fall into the next window of the server. */
+	/**
+	 * Gives nothing back that might fall into the next window. With a custom clock, the
+	 * count does not expire.
+	 */
 	@Override
 	void giveBack(Transaction transaction, String key, long cost) {
 		if (this.time.customClock() || this.left > this.time.lateness()) {

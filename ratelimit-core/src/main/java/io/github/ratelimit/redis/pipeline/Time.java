@@ -10,7 +10,10 @@ package io.github.ratelimit.redis.pipeline;
  */
 record Time(long micros, long budget, long deadline, boolean customClock) {
 
-	/** Between the clocks of processes, and until a command that was sent is executed. */
+	/**
+	 * The largest difference between the clocks of two processes, and the longest delay
+	 * between the sending and the execution of a command.
+	 */
 	private static final long DIFFERENCE = 500_000;
 
 	private static final long CUSTOM_CLOCK_TTL_MILLIS = 60_000;

@@ -114,7 +114,9 @@ public final class RedisKeys {
 				+ ((policy != null) ? encode(policy, false) : "");
 	}
 
-	/** As it is stored: if there is a secret, with the hash of its value. */
+	/**
+	 * An identifier as it is stored: if there is a secret, with the hash of its value.
+	 */
 	public Identifier shown(Identifier identifier) {
 		return (this.secret != null) ? new Identifier(identifier.type(), value(identifier)) : identifier;
 	}

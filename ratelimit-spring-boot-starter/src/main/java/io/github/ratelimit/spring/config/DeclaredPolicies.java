@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import io.github.ratelimit.Algorithm;
@@ -41,6 +42,8 @@ public final class DeclaredPolicies {
 	private static final Logger logger = LoggerFactory.getLogger(DeclaredPolicies.class);
 
 	private static final String SOURCE = "rateLimitDeclaredPolicies";
+
+	private static final Pattern PATHS_OF_ROUTE = Pattern.compile(".*\\.routes\\[\\d+]\\.paths");
 
 	/** Algorithms and conditions, by what the properties have instead. */
 	private final Map<String, Object> objects = new HashMap<>();
@@ -140,7 +143,7 @@ public final class DeclaredPolicies {
 		if (value instanceof Map<?, ?> group) {
 			group.forEach((key, part) -> add(MapKeys.element(name, key.toString()), part, origin, properties));
 		}
-		else if (value instanceof List<?> list && !name.endsWith("].paths")) {
+		else if (value instanceof List<?> list && !PATHS_OF_ROUTE.matcher(name).matches()) {
 			for (int i = 0; i < list.size(); i++) {
 				add(name + "[" + i + "]", list.get(i), origin, properties);
 			}

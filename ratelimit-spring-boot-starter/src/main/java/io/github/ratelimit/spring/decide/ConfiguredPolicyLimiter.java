@@ -2,6 +2,7 @@ package io.github.ratelimit.spring.decide;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -74,6 +75,9 @@ public record ConfiguredPolicyLimiter(ConfiguredPolicies policies, Decider decid
 	private static PolicyCharge withoutResponse(PolicyCharge charge, @Nullable String plan) {
 		IdentifiedPolicy policy = charge.policy();
 		Enforcement own = policy.enforcement();
+		if (own.countWhen() == null && Objects.equals(plan, charge.plan())) {
+			return charge;
+		}
 		if (own.countWhen() != null) {
 			policy = policy.withEnforcement(new Enforcement(own.mode(), own.onStoreFailure(), null, own.missing()));
 		}

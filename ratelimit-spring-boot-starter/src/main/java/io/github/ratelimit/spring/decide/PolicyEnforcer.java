@@ -43,7 +43,9 @@ public interface PolicyEnforcer {
 
 	/**
 	 * Returns an identifier as callers are counted by it, such as the network of an
-	 * address.
+	 * address. By default, the identifier itself.
+	 * @param identifier any identifier
+	 * @return the identifier to count by
 	 * @throws IllegalArgumentException if callers are never counted by it
 	 */
 	default Identifier counted(Identifier identifier) {
@@ -57,8 +59,9 @@ public interface PolicyEnforcer {
 	void requireKnown(String identifier);
 
 	/**
-	 * Rejects a policy whose algorithm, or an option of it, the store does not support.
-	 * @throws IllegalArgumentException if it does not
+	 * Rejects a policy that the store does not support. By default, all are supported.
+	 * @param policy the policy
+	 * @throws IllegalArgumentException if the algorithm or its options are not supported
 	 */
 	default void requireSupported(Policy policy) {
 	}

@@ -49,7 +49,10 @@ public final class PolicyRegistration {
 		return Collections.unmodifiableMap(this.options);
 	}
 
-	/** Sets the limits, such as {@code 10/s} and {@code 100/15m}. */
+	/**
+	 * Sets the limits, which are all enforced together.
+	 * @param limits at least one limit, such as {@code 10/s} or {@code 100/15m}
+	 */
 	public PolicyRegistration limits(String... limits) {
 		return set("limits", List.of(limits));
 	}
@@ -96,12 +99,20 @@ public final class PolicyRegistration {
 		return set("algorithm", algorithm);
 	}
 
-	/** Sets the identifiers, such as {@code ip} and {@code header:X-User}. */
+	/**
+	 * Sets the identifiers, each with its own count.
+	 * @param identifiers identifiers as in configuration, such as {@code ip} or
+	 * {@code header:X-User}
+	 */
 	public PolicyRegistration identifiers(String... identifiers) {
 		return set("identifiers", List.of(identifiers));
 	}
 
-	/** Sets what happens to requests that lack an identifier. */
+	/**
+	 * Sets what happens to requests that lack an identifier.
+	 * @param missing {@link MissingIdentifier#SKIP}, {@link MissingIdentifier#DENY}, or
+	 * an identifier to count them by
+	 */
 	public PolicyRegistration missingIdentifier(MissingIdentifier missing) {
 		return set("missing-identifier", missing.toString());
 	}
@@ -131,7 +142,10 @@ public final class PolicyRegistration {
 		return set("routes", this.routes);
 	}
 
-	/** Sets the condition under which the policy applies to a request. */
+	/**
+	 * Sets the condition under which the policy applies to a request.
+	 * @param expression an expression over {@code #request} and {@code #query}
+	 */
 	public PolicyRegistration when(String expression) {
 		return set("when", expression);
 	}
@@ -147,14 +161,18 @@ public final class PolicyRegistration {
 		return set("when", condition);
 	}
 
-	/** Sets the condition under which the policy does not apply to a request. */
+	/**
+	 * Sets the condition under which the policy does not apply to a request.
+	 * @param expression an expression over {@code #request} and {@code #query}
+	 */
 	public PolicyRegistration unless(String expression) {
 		return set("unless", expression);
 	}
 
 	/**
-	 * Sets the condition under which the policy does not apply to a request, as
-	 * {@link #when(Predicate)} does.
+	 * Sets the condition under which the policy does not apply to a request. The rules
+	 * are those of {@link #when(Predicate)}.
+	 * @param condition returns whether the policy does not apply
 	 */
 	public PolicyRegistration unless(Predicate<HttpServletRequest> condition) {
 		return set("unless", condition);
@@ -165,7 +183,12 @@ public final class PolicyRegistration {
 		return set("unit", unit);
 	}
 
-	/** Sets the expression whose text a {@code sliding-log} keeps with each request. */
+	/**
+	 * Sets the metadata that a log keeps with each request. The policy must have the
+	 * algorithm {@code sliding-log}.
+	 * @param expression an expression over {@code #request}, {@code #query} and
+	 * {@code #principal}
+	 */
 	public PolicyRegistration metadata(String expression) {
 		return set("metadata", expression);
 	}

@@ -157,7 +157,9 @@ public final class RateLimitWebAutoConfiguration {
 		return new ServletPolicyEnforcer(decider, charges, identifiers, headers);
 	}
 
-	/** It may depend on limited methods, but is created before the first request. */
+	/**
+	 * Creates it before the first request, but late: it may depend on limited methods.
+	 */
 	@Bean
 	SmartInitializingSingleton rateLimitPlanResolverCheck(ObjectProvider<PlanResolver> planResolver) {
 		return () -> planResolver.getIfAvailable();
@@ -183,7 +185,7 @@ public final class RateLimitWebAutoConfiguration {
 				!paths.policies().isEmpty() || lists.needFilter(false));
 	}
 
-	/** It has all policies: refreshed ones may need the user. */
+	/** Has all policies, because those that a refresh changes may need the user. */
 	@Bean
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterAfterSecurity(RequestCharges charges, Decider decider,
 			LimitedPaths paths, AccessLists lists, LimitedResponses responses, FilterOrders orders) {

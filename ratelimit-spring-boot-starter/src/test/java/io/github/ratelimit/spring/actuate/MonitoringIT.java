@@ -107,7 +107,7 @@ class MonitoringIT {
 	}
 
 	@Test
-	void storeThatCanOnlyBeReadFailsUntilItIsWritable() {
+	void readOnlyStoreFailsUntilItIsWritable() {
 		try (OwnRedis redis = OwnRedis.started();
 				ActuatorApplication application = start(redis.port(), "ratelimit.health.down-when-failing=true");
 				UnifiedJedis jedis = RedisClient.create("127.0.0.1", redis.port())) {
