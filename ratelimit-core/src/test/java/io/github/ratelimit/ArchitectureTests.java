@@ -133,10 +133,11 @@ class ArchitectureTests {
 						&& !INTERNAL.contains(type.getPackageName()) && !type.isAssignableTo(Algorithm.class));
 		assertThat(CLASSES.that(visible).stream().map(JavaClass::getName)).containsExactlyInAnyOrder(
 				ROOT + ".algorithm.Algorithms", ROOT + ".algorithm.SlidingWindowCounter$Rounding",
-				ROOT + ".denial.DenialCache", ROOT + ".lease.LeasedRateLimiter", ROOT + ".memory.MemoryRateLimiter",
-				ROOT + ".outage.LocalRateLimiter", ROOT + ".outage.OnStoreFailure", ROOT + ".outage.OutageRateLimiter",
-				REDIS + ".PipelineRateLimiter", REDIS + ".RedisConnections", REDIS + ".RedisConnections$Builder",
-				REDIS + ".RedisErrorKind", REDIS + ".RedisListener", REDIS + ".RedisRateLimiter");
+				ROOT + ".denial.DenialCache", ROOT + ".lease.BackgroundTimer", ROOT + ".lease.LeasedRateLimiter",
+				ROOT + ".memory.MemoryRateLimiter", ROOT + ".outage.LocalRateLimiter", ROOT + ".outage.OnStoreFailure",
+				ROOT + ".outage.OutageRateLimiter", REDIS + ".PipelineRateLimiter", REDIS + ".RedisConnections",
+				REDIS + ".RedisConnections$Builder", REDIS + ".RedisErrorKind", REDIS + ".RedisListener",
+				REDIS + ".RedisRateLimiter");
 	}
 
 	@Test

@@ -14,8 +14,6 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.Reservation;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * What this process holds of the quota of one policy and identifier, and how much it
@@ -23,8 +21,6 @@ import org.slf4j.LoggerFactory;
  * Safe for use by several threads.
  */
 final class LeasedQuota {
-
-	private static final Logger logger = LoggerFactory.getLogger(LeasedQuota.class);
 
 	/** A part is at most one of so many shares of what is left. */
 	private static final int SHARES = 4;
@@ -41,7 +37,7 @@ final class LeasedQuota {
 
 	private final RateLimiter store;
 
-	private final Timer timer;
+	private final BackgroundTimer timer;
 
 	private final LongSupplier nanos;
 
@@ -67,7 +63,8 @@ final class LeasedQuota {
 	/** Whether the count of which it holds a part no longer exists. */
 	private volatile boolean forgotten;
 
-	LeasedQuota(Policy policy, Identifier identifier, long time, RateLimiter store, Timer timer, LongSupplier nanos) {
+	LeasedQuota(Policy policy, Identifier identifier, long time, RateLimiter store, BackgroundTimer timer,
+			LongSupplier nanos) {
 		this.policy = policy;
 		this.reserved = policy.withPenalty(null);
 		this.identifier = identifier;
@@ -182,13 +179,9 @@ final class LeasedQuota {
 			this.taking.set(false);
 			return;
 		}
-		try {
-			this.timer.schedule(() -> take(cost), 0);
-		}
-		catch (OutOfMemoryError ex) {
-			// There can be no more threads; the next request tries again.
+		if (!this.timer.schedule(() -> take(cost), 0)) {
+			// The next request tries again.
 			this.taking.set(false);
-			logger.debug("No thread can be started to take a part of a quota", ex);
 		}
 	}
 

@@ -69,7 +69,7 @@ public final class LeasedRateLimiter extends DelegatingRateLimiter implements Au
 
 	private final RateLimiter store;
 
-	private final Timer timer;
+	private final BackgroundTimer timer;
 
 	private final LongSupplier nanos;
 
@@ -81,10 +81,10 @@ public final class LeasedRateLimiter extends DelegatingRateLimiter implements Au
 	 * the source {@link Source#STORE} is used
 	 */
 	public LeasedRateLimiter(RateLimiter store) {
-		this(store, new Timer(PATIENCE), System::nanoTime, MOST);
+		this(store, new BackgroundTimer("ratelimit-leases", PATIENCE), System::nanoTime, MOST);
 	}
 
-	LeasedRateLimiter(RateLimiter store, Timer timer, LongSupplier nanos, long maxSize) {
+	LeasedRateLimiter(RateLimiter store, BackgroundTimer timer, LongSupplier nanos, long maxSize) {
 		super(store);
 		this.store = store;
 		this.timer = timer;

@@ -245,28 +245,26 @@ class LeasedRateLimiterTests {
 	@Test
 	void partIsTakenLaterIfThereCanBeNoThread() {
 		int[] failures = { 1 };
-		Timer timer = this.cluster.time.new ProcessTimer();
-		LeasedRateLimiter limiter = new LeasedRateLimiter(this.cluster.store, new Timer(Duration.ZERO) {
+		BackgroundTimer timer = this.cluster.time.new ProcessTimer();
+		LeasedRateLimiter limiter = new LeasedRateLimiter(this.cluster.store,
+				new BackgroundTimer("test", Duration.ZERO) {
 
-			@Override
-			public void schedule(Runnable task, long nanos) {
-				if (failures[0]-- > 0) {
-					throw new OutOfMemoryError("unable to create native thread");
-				}
-				timer.schedule(task, nanos);
-			}
+					@Override
+					public boolean schedule(Runnable task, long nanos) {
+						return failures[0]-- <= 0 && timer.schedule(task, nanos);
+					}
 
-			@Override
-			public void pause() {
-				stop();
-			}
+					@Override
+					public void pause() {
+						stop();
+					}
 
-			@Override
-			public void stop() {
-				timer.stop();
-			}
+					@Override
+					public void stop() {
+						timer.stop();
+					}
 
-		}, this.cluster.time::nanos, 10);
+				}, this.cluster.time::nanos, 10);
 		for (int i = 0; i < 100; i++) {
 			assertThat(limiter.tryAcquire(POLICY, ALICE).allowed()).isTrue();
 			pass(Duration.ofMillis(10));

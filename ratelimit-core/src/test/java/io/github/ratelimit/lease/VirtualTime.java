@@ -62,30 +62,31 @@ final class VirtualTime implements InstantSource {
 	}
 
 	/** The timer of one process, which ends with it. */
-	final class ProcessTimer extends Timer {
+	final class ProcessTimer extends BackgroundTimer {
 
 		private boolean stopped;
 
 		ProcessTimer() {
-			super(Duration.ZERO);
+			super("test", Duration.ZERO);
 		}
 
 		@Override
-		void schedule(Runnable task, long nanos) {
+		public boolean schedule(Runnable task, long nanos) {
 			VirtualTime.this.schedule(() -> {
 				if (!this.stopped) {
 					task.run();
 				}
 			}, nanos);
+			return true;
 		}
 
 		@Override
-		void pause() {
+		public void pause() {
 			stop();
 		}
 
 		@Override
-		void stop() {
+		public void stop() {
 			this.stopped = true;
 		}
 

@@ -12,6 +12,7 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
+import io.github.ratelimit.lease.BackgroundTimer;
 import io.github.ratelimit.lease.LeasedRateLimiter;
 import io.github.ratelimit.outage.LocalRateLimiter;
 import io.github.ratelimit.outage.OutageRateLimiter;
@@ -34,6 +35,8 @@ public final class Counted {
 	private final Reservations reservations;
 
 	private final Duration longestCall;
+
+	private final BackgroundTimer timer = new BackgroundTimer("ratelimit-renewal", Duration.ofSeconds(1));
 
 	/** The calls that run on this instance, by the lease time of their policies. */
 	private final ConcurrentMap<Duration, RunningCalls> running = new ConcurrentHashMap<>();
@@ -83,7 +86,8 @@ public final class Counted {
 
 	private RunningCalls running(PolicyCharge call) {
 		return this.running.computeIfAbsent(call.charge().policy().limits().get(0).window(),
-				(lease) -> new RunningCalls(lease, this.longestCall, this::renew, (ended) -> end(List.of(ended))));
+				(lease) -> new RunningCalls(lease, this.longestCall, this.timer, System::nanoTime, this::renew,
+						(ended) -> end(List.of(ended))));
 	}
 
 	/**
@@ -129,8 +133,10 @@ public final class Counted {
 		return (used.source() == Decision.Source.LOCAL) ? this.local : this.limiter;
 	}
 
+	/** Renews no calls until {@link #resume()}. */
 	void pause() {
 		this.running.values().forEach(RunningCalls::pause);
+		this.timer.pause();
 	}
 
 	void resume() {
@@ -138,7 +144,8 @@ public final class Counted {
 	}
 
 	void close() {
-		this.running.values().forEach(RunningCalls::close);
+		this.timer.stop();
+		this.running.values().forEach(RunningCalls::pause);
 	}
 
 }

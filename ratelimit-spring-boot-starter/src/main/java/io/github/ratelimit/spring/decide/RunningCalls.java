@@ -1,25 +1,20 @@
 package io.github.ratelimit.spring.decide;
 
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
+import io.github.ratelimit.lease.BackgroundTimer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The calls that run on this instance, of policies with one lease time. Calls that run
- * longer than a third of it are renewed, one after the other, on a daemon thread that
- * exists only while it does that.
+ * longer than a third of it are renewed, one after the other, by a timer.
  * <p>
  * Servlet containers sometimes drop a request without an event for its end, and who
  * acquires a call may never end it. So a call is renewed for longer than a stated time
@@ -38,28 +33,22 @@ final class RunningCalls {
 
 	private final ConcurrentMap<Key, Running> running = new ConcurrentHashMap<>();
 
-	/** Whether {@link #renew} will run. */
+	/** Whether the timer will call {@link #renew}. */
 	private final AtomicBoolean scheduled = new AtomicBoolean();
 
 	private volatile boolean paused;
 
-	/** Held while calls are renewed. */
-	private final ReentrantLock renewing = new ReentrantLock();
-
-	private final long age;
+	private final long part;
 
 	private final long longest;
+
+	private final BackgroundTimer timer;
+
+	private final LongSupplier nanos;
 
 	private final Consumer<PolicyCharge> renewal;
 
 	private final Consumer<PolicyCharge> end;
-
-	private final LongSupplier nanos;
-
-	/** Runs a task after a part of the lease, and must not be blocked by it. */
-	private final Executor later;
-
-	private final Executor threads;
 
 	/**
 	 * Creates an instance without calls.
@@ -68,27 +57,14 @@ final class RunningCalls {
 	 * @param renewal begins the lease of a call anew
 	 * @param end removes a call that has ended
 	 */
-	RunningCalls(Duration lease, Duration longest, Consumer<PolicyCharge> renewal, Consumer<PolicyCharge> end) {
-		this(lease, longest, renewal, end, System::nanoTime,
-				CompletableFuture.delayedExecutor(lease.toNanos() / PARTS, TimeUnit.NANOSECONDS, Runnable::run),
-				RunningCalls::startThread);
-	}
-
-	RunningCalls(Duration lease, Duration longest, Consumer<PolicyCharge> renewal, Consumer<PolicyCharge> end,
-			LongSupplier nanos, Executor later, Executor threads) {
-		this.age = 2 * lease.toNanos() / PARTS;
+	RunningCalls(Duration lease, Duration longest, BackgroundTimer timer, LongSupplier nanos,
+			Consumer<PolicyCharge> renewal, Consumer<PolicyCharge> end) {
+		this.part = lease.toNanos() / PARTS;
 		this.longest = longest.toNanos();
+		this.timer = timer;
+		this.nanos = nanos;
 		this.renewal = renewal;
 		this.end = end;
-		this.nanos = nanos;
-		this.later = later;
-		this.threads = threads;
-	}
-
-	private static void startThread(Runnable task) {
-		Thread thread = new Thread(task, "ratelimit-renewal");
-		thread.setDaemon(true);
-		thread.start();
 	}
 
 	/** Adds a call, of which there is no sign yet. */
@@ -110,71 +86,35 @@ final class RunningCalls {
 	}
 
 	/**
-	 * Renews no calls until it is resumed. Waits for the one in progress, but not long.
+	 * Renews no more calls, until {@link #resume} is called after the timer is paused.
 	 */
 	void pause() {
 		this.paused = true;
-		try {
-			if (this.renewing.tryLock(1, TimeUnit.SECONDS)) {
-				this.renewing.unlock();
-			}
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
 	}
 
 	void resume() {
 		this.paused = false;
+		this.scheduled.set(false);
 		schedule();
 	}
 
-	/** Forgets all calls, and renews no more. */
-	void close() {
-		this.paused = true;
-		this.running.clear();
-	}
-
+	/** If there can be no thread now, the next call tries again. */
 	private void schedule() {
 		if (!this.paused && !this.running.isEmpty() && this.scheduled.compareAndSet(false, true)
-				&& !runs(this.later, this::startRenewal)) {
+				&& !this.timer.schedule(this::renew, this.part)) {
 			this.scheduled.set(false);
-		}
-	}
-
-	/** Runs on a thread of the JDK, which drops errors. */
-	private void startRenewal() {
-		if (this.paused || !runs(this.threads, this::renew)) {
-			this.scheduled.set(false);
-			schedule();
-		}
-	}
-
-	/**
-	 * There may be no more threads now; the next call, or part of the lease, tries again.
-	 */
-	private static boolean runs(Executor executor, Runnable task) {
-		try {
-			executor.execute(task);
-			return true;
-		}
-		catch (RejectedExecutionException | OutOfMemoryError ex) {
-			logger.debug("No thread can be started to renew calls", ex);
-			return false;
 		}
 	}
 
 	private void renew() {
-		this.renewing.lock();
 		try {
 			this.running.forEach((key, running) -> {
-				if (!this.paused && this.nanos.getAsLong() - running.since() >= this.age) {
+				if (!this.paused && this.nanos.getAsLong() - running.since() >= 2 * this.part) {
 					renew(key, running);
 				}
 			});
 		}
 		finally {
-			this.renewing.unlock();
 			this.scheduled.set(false);
 			schedule();
 		}

@@ -5,14 +5,12 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
+import io.github.ratelimit.lease.BackgroundTimer;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import org.junit.jupiter.api.Test;
 
@@ -37,14 +35,21 @@ class RunningCallsTests {
 	private Runnable meanwhile = () -> {
 	};
 
-	/** Starts a thread. */
-	private Executor threads = Runnable::run;
+	private boolean threads = true;
 
 	private long nanos;
 
-	private final RunningCalls calls = new RunningCalls(LEASE, LONGEST, this::renew,
-			(call) -> this.ended.add(call.call()), () -> this.nanos, this.later::add,
-			(task) -> this.threads.execute(task));
+	private final BackgroundTimer timer = new BackgroundTimer("test", Duration.ZERO) {
+
+		@Override
+		public boolean schedule(Runnable task, long nanos) {
+			return RunningCallsTests.this.threads && RunningCallsTests.this.later.add(task);
+		}
+
+	};
+
+	private final RunningCalls calls = new RunningCalls(LEASE, LONGEST, this.timer, () -> this.nanos, this::renew,
+			(call) -> this.ended.add(call.call()));
 
 	private void renew(PolicyCharge call) {
 		this.renewed.add(call.call());
@@ -125,25 +130,12 @@ class RunningCallsTests {
 	}
 
 	@Test
-	void nothingIsRenewedOnceItIsClosed() {
-		PolicyCharge call = call(1);
-		this.calls.add(call);
-		this.calls.close();
-		pass(1);
-		this.calls.add(call);
-		assertThat(this.later).isEmpty();
-		assertThat(this.renewed).isEmpty();
-	}
-
-	@Test
-	void callsAreRenewedAfterAThreadCouldNotBeStarted() {
+	void callsAreRenewedAfterThereCouldBeNoThread() {
+		this.threads = false;
 		this.calls.add(call(1));
-		this.threads = (task) -> {
-			throw new OutOfMemoryError("expected by this test");
-		};
-		pass(2);
-		assertThat(this.renewed).isEmpty();
-		this.threads = Runnable::run;
+		this.nanos += LEASE.toNanos();
+		this.threads = true;
+		this.calls.add(call(2));
 		pass(1);
 		assertThat(this.renewed).containsExactly(1L);
 	}
@@ -153,7 +145,7 @@ class RunningCallsTests {
 		this.calls.add(call(1));
 		pass(1);
 		this.calls.pause();
-		pass(1);
+		this.later.clear();
 		this.calls.add(call(2));
 		assertThat(this.later).isEmpty();
 		assertThat(this.renewed).isEmpty();
@@ -230,25 +222,6 @@ class RunningCallsTests {
 		});
 		pass(1);
 		assertThat(this.later).isEmpty();
-	}
-
-	@Test
-	void callsAreRenewedOnADaemonThread() throws InterruptedException {
-		CountDownLatch twice = new CountDownLatch(2);
-		List<Thread> threads = new ArrayList<>();
-		RunningCalls calls = new RunningCalls(Duration.ofSeconds(1), LONGEST, (call) -> {
-			threads.add(Thread.currentThread());
-			twice.countDown();
-		}, (call) -> {
-		});
-		PolicyCharge call = call(1);
-		calls.add(call);
-		assertThat(twice.await(30, TimeUnit.SECONDS)).isTrue();
-		calls.remove(call);
-		assertThat(threads).allSatisfy((thread) -> {
-			assertThat(thread.isDaemon()).isTrue();
-			assertThat(thread.getName()).isEqualTo("ratelimit-renewal");
-		});
 	}
 
 }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
 import static org.assertj.core.api.Assertions.assertThat;
 
 @Timeout(120)
-class TimerTests {
+class BackgroundTimerTests {
 
 	private static final Duration LONG = Duration.ofMinutes(1);
 
@@ -24,7 +24,7 @@ class TimerTests {
 	/** Otherwise a thread would remain, and call the store. */
 	@Test
 	void taskInProgressSchedulesNothingWhileTimerIsPaused() throws InterruptedException {
-		Timer timer = new Timer(LONG);
+		BackgroundTimer timer = new BackgroundTimer("test", LONG);
 		AtomicBoolean followed = new AtomicBoolean();
 		hold(timer, () -> timer.schedule(() -> followed.set(true), 0));
 		Thread pausing = pause(timer);
@@ -37,11 +37,12 @@ class TimerTests {
 
 	@Test
 	void taskOfAPausedTimerSchedulesNothingAfterwards() throws Exception {
-		Timer timer = new Timer(Duration.ZERO);
+		BackgroundTimer timer = new BackgroundTimer("test", Duration.ZERO);
 		AtomicBoolean followed = new AtomicBoolean();
 		CompletableFuture<Thread> thread = hold(timer, () -> timer.schedule(() -> followed.set(true), 0));
 		timer.pause();
 		this.released.countDown();
+		assertThat(thread.get()).matches(Thread::isDaemon).hasFieldOrPropertyWithValue("name", "test");
 		thread.get().join();
 		runOne(timer);
 		timer.stop();
@@ -51,7 +52,7 @@ class TimerTests {
 	/** What a request has to give back would otherwise be lost. */
 	@Test
 	void tasksOfOthersRunWhileTimerIsPaused() throws InterruptedException {
-		Timer timer = new Timer(LONG);
+		BackgroundTimer timer = new BackgroundTimer("test", LONG);
 		hold(timer, () -> {
 		});
 		Thread pausing = pause(timer);
@@ -62,8 +63,34 @@ class TimerTests {
 		timer.stop();
 	}
 
+	@Test
+	void taskIsRefusedWhileThereCanBeNoThread() throws InterruptedException {
+		AtomicBoolean full = new AtomicBoolean(true);
+		AtomicBoolean run = new AtomicBoolean();
+		BackgroundTimer timer = new BackgroundTimer("test", LONG) {
+
+			@Override
+			Thread newThread(Runnable task) {
+				return !full.get() ? super.newThread(task) : new Thread(task) {
+
+					@Override
+					public void start() {
+						throw new OutOfMemoryError("expected by this test");
+					}
+
+				};
+			}
+
+		};
+		assertThat(timer.schedule(() -> run.set(true), 0)).isFalse();
+		full.set(false);
+		runOne(timer);
+		timer.stop();
+		assertThat(run).isFalse();
+	}
+
 	/** Runs a task until it is released. */
-	private CompletableFuture<Thread> hold(Timer timer, Runnable last) throws InterruptedException {
+	private CompletableFuture<Thread> hold(BackgroundTimer timer, Runnable last) throws InterruptedException {
 		CompletableFuture<Thread> thread = new CompletableFuture<>();
 		timer.schedule(() -> {
 			thread.complete(Thread.currentThread());
@@ -85,14 +112,14 @@ class TimerTests {
 	}
 
 	/** Returns a thread that waits for the task in progress. */
-	private static Thread pause(Timer timer) {
+	private static Thread pause(BackgroundTimer timer) {
 		Thread pausing = new Thread(timer::pause);
 		pausing.start();
 		TestCluster.await("The other thread waits", () -> pausing.getState() == Thread.State.TIMED_WAITING);
 		return pausing;
 	}
 
-	private static void runOne(Timer timer) throws InterruptedException {
+	private static void runOne(BackgroundTimer timer) throws InterruptedException {
 		CountDownLatch run = new CountDownLatch(1);
 		timer.schedule(run::countDown, 0);
 		assertThat(run.await(30, TimeUnit.SECONDS)).isTrue();
