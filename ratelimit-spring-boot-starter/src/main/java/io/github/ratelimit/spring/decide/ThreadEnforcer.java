@@ -34,8 +34,6 @@ public final class ThreadEnforcer implements PolicyEnforcer {
 
 	private final Decider decider;
 
-	private final UncountedRequests uncounted = new UncountedRequests();
-
 	/**
 	 * Creates an enforcer.
 	 * @param decider decides the calls
@@ -81,9 +79,6 @@ public final class ThreadEnforcer implements PolicyEnforcer {
 						"The call, which has no request, has none of the identifiers %s that the policy %s counts by; set them to global if such calls may share one count"
 							.formatted(use.policy().identifiers(), use.policy().policy().name()));
 			}
-		}
-		if (enforcement.missing() == MissingIdentifier.SKIP) {
-			this.uncounted.note(use.policy(), !identifiers.isEmpty());
 		}
 		return identifiers;
 	}

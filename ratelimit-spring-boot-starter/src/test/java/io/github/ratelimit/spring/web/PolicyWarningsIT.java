@@ -51,8 +51,6 @@ class PolicyWarningsIT {
 
 	private static final String NEAREST = " the nearest is ";
 
-	private static final String UNCOUNTED = "The policy 'all' does not count requests that have none of its identifiers";
-
 	private static final String UNCOUNTED_LOGINS = "The policy 'all' does not count what Spring Security or another filter answers with 401, because there is no user yet. ";
 
 	private static final String PROBES = "Policies limit probes of the application's health";
@@ -147,24 +145,6 @@ class PolicyWarningsIT {
 		start(("@.paths=/api; @.identifiers=" + identifiers + "; @.count-when=" + countWhen).split("; ")).close();
 		assertThat(output.toString().contains(UNCOUNTED_LOGINS)).isEqualTo(told != null);
 		assertThat(output).contains((told != null) ? UNCOUNTED_LOGINS + told : "");
-	}
-
-	/** With the order 0, the user is set too late. */
-	@ParameterizedTest
-	@CsvSource({ "'user,header:X-Api-Key', -200, X-Api-Key, '', 1", "'user,header:X-Api-Key', -200, X-User, anna, 0",
-			"user, -200, X-User, anna, 0", "user, 0, X-User, anna, 1" })
-	void policyIsLoggedOnceWhenFirstRequestHasNoIdentifier(String identifiers, int order, String header, String value,
-			int told, CapturedOutput output) {
-		try (TestApplication application = start("@.paths=/api", "@.identifiers=" + identifiers,
-				"@.missing-identifier=skip", "test.login=" + order)) {
-			assertThat(output).doesNotContain(UNCOUNTED);
-			assertThat(application.get("/api", header, value).statusCode()).isEqualTo(200);
-			assertThat(application.statuses(2, "/api")).containsOnly(200);
-		}
-		assertThat(output.toString().lines().filter((line) -> line.contains(UNCOUNTED))).hasSize(told)
-			.allSatisfy((line) -> assertThat(line).contains(identifiers.replace(",", ", "),
-					"set ratelimit.policies.all.missing-identifier to ip or global",
-					"set it in a filter before those of the limiter"));
 	}
 
 	private static TestApplication start(String... properties) {

@@ -16,7 +16,6 @@ import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.decide.IdentifierNames;
 import io.github.ratelimit.spring.decide.NearestNames;
 import io.github.ratelimit.spring.decide.PolicyUse;
-import io.github.ratelimit.spring.decide.UncountedRequests;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import io.github.ratelimit.spring.policy.MissingIdentifier;
 import io.github.ratelimit.spring.web.address.AddressResolver;
@@ -44,8 +43,6 @@ public final class RequestIdentifiers {
 
 	/** Identifiers that were asked for, by their names. */
 	private final Map<String, IdentifierKind> kinds = new ConcurrentHashMap<>();
-
-	private final UncountedRequests uncounted = new UncountedRequests();
 
 	RequestIdentifiers(AddressResolver addresses, Map<String, IdentifierKind> own) {
 		this.addresses = addresses;
@@ -123,11 +120,7 @@ public final class RequestIdentifiers {
 	private List<Identifier> orFallback(List<Identifier> found, boolean foundBefore, PolicyUse use,
 			HttpServletRequest request) {
 		MissingIdentifier missing = use.policy().enforcement().missing();
-		boolean any = foundBefore || !found.isEmpty();
-		if (missing == MissingIdentifier.SKIP) {
-			this.uncounted.note(use.policy(), any);
-		}
-		else if (!any && missing instanceof MissingIdentifier.Fallback fallback
+		if (!foundBefore && found.isEmpty() && missing instanceof MissingIdentifier.Fallback fallback
 				&& !add(fallback.identifier(), use, request, found)
 				&& !add(IdentifierNames.ADDRESS, use, request, found)) {
 			found.add(Identifier.GLOBAL);
