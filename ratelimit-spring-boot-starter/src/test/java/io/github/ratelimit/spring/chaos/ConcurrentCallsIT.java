@@ -48,7 +48,7 @@ class ConcurrentCallsIT {
 
 	private static final int CONNECTIONS = 400;
 
-	private static final int REQUESTS = Integer.getInteger("ratelimit.calls.requests", 8_000);
+	private static final int REQUESTS = Integer.getInteger("ratelimit.calls.requests", 3_000);
 
 	private static final Duration SOON = Duration.ofSeconds(30);
 

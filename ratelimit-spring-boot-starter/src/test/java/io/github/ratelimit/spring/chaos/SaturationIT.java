@@ -58,8 +58,8 @@ class SaturationIT {
 
 	private static final Logger logger = LoggerFactory.getLogger(SaturationIT.class);
 
-	/** How many requests each scenario sends, at least four for each connection. */
-	private static final int REQUESTS = Math.toIntExact(10 * Trial.REQUESTS);
+	/** How many requests each scenario sends, at least two for each connection. */
+	private static final int REQUESTS = Math.toIntExact(5 * Trial.REQUESTS);
 
 	private static final int QUOTA = 240;
 
@@ -192,7 +192,7 @@ class SaturationIT {
 		String client = UUID.randomUUID().toString();
 		LongAdder served = new LongAdder();
 		Map<Integer, LongAdder> statuses = new ConcurrentHashMap<>();
-		int requests = Math.max(4 * connections, REQUESTS);
+		int requests = Math.max(2 * connections, REQUESTS);
 		Semaphore free = new Semaphore(connections);
 		HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 		Sleepers sleepers = new Sleepers(Math.min(connections, THREADS), BUDGET);
