@@ -28,7 +28,7 @@ import io.github.ratelimit.spring.policy.IdentifiedPolicy;
  * A result that cannot be enforced leaves the policy unchanged: an exception,
  * {@code null}, another name, other identifiers, a missing identifier other than
  * {@code skip}, {@code deny} or {@code ip}, or an algorithm that the store does not
- * support. This is logged once, and again after a minute without such a result.
+ * support. This is logged once for each policy.
  * <p>
  * Plans apply to the users of web requests, even if the configured policy has none; the
  * policy is then enforced on paths after the login. They need {@code ratelimit.plan} or a

@@ -1,11 +1,7 @@
 package io.github.ratelimit.spring.decide;
 
-import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
-import java.util.function.LongSupplier;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
@@ -20,9 +16,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Accepts the results of another source only if they can be enforced; otherwise the
- * policy stays as configured. This is logged once, without anything that may come from
- * users. It is logged again when there was no invalid result for a minute, because a
- * source that fails only for some users may answer correctly for others in between.
+ * policy stays as configured. This is logged once for each policy, without anything that
+ * may come from users.
  */
 final class CheckedPolicySource implements PolicySource {
 
@@ -31,13 +26,11 @@ final class CheckedPolicySource implements PolicySource {
 	/** About 1 MB. */
 	private static final int MOST_ANSWERS = 2000;
 
-	private static final long CALM = Duration.ofMinutes(1).toNanos();
-
 	private final PolicySource source;
 
 	private final Consumer<Policy> requireSupported;
 
-	private final LongSupplier nanoTime;
+	private final LoggedOnce warnings = new LoggedOnce(CheckedPolicySource.class);
 
 	/** Problems of the policies that were returned; empty if there is none. */
 	private final Cache<Policy, Optional<String>> checked = Caffeine.newBuilder()
@@ -45,13 +38,9 @@ final class CheckedPolicySource implements PolicySource {
 		.maximumSize(MOST_ANSWERS)
 		.build();
 
-	/** Time of the last invalid result for a policy, by its name. */
-	private final Map<String, Long> problems = new ConcurrentHashMap<>();
-
-	CheckedPolicySource(PolicySource source, Consumer<Policy> requireSupported, LongSupplier nanoTime) {
+	CheckedPolicySource(PolicySource source, Consumer<Policy> requireSupported) {
 		this.source = source;
 		this.requireSupported = requireSupported;
-		this.nanoTime = nanoTime;
 	}
 
 	/**
@@ -59,8 +48,7 @@ final class CheckedPolicySource implements PolicySource {
 	 * the environment have been checked already.
 	 */
 	static PolicySource of(PolicySource source, Consumer<Policy> requireSupported) {
-		return (source instanceof Decider.ReadSource) ? source
-				: new CheckedPolicySource(source, requireSupported, System::nanoTime);
+		return (source instanceof Decider.ReadSource) ? source : new CheckedPolicySource(source, requireSupported);
 	}
 
 	@Override
@@ -79,7 +67,6 @@ final class CheckedPolicySource implements PolicySource {
 			report(name, problem, null);
 			return configured;
 		}
-		answered(name);
 		return answer;
 	}
 
@@ -135,18 +122,10 @@ final class CheckedPolicySource implements PolicySource {
 
 	/** Logs no message of an exception, which may contain what users have sent. */
 	private void report(String name, String problem, @Nullable RuntimeException failure) {
-		if (this.problems.put(name, this.nanoTime.getAsLong()) == null) {
-			logger.warn("The policy '{}' stays as configured, because {} returned a policy that cannot be enforced: {}",
-					name, this.source.getClass().getName(), problem);
-			logger.trace("The source of policies failed", failure);
-		}
-	}
-
-	private void answered(String name) {
-		Long last = this.problems.isEmpty() ? null : this.problems.get(name);
-		if (last != null && this.nanoTime.getAsLong() - last >= CALM && this.problems.remove(name, last)) {
-			logger.info("The policy '{}' is again as {} returns it", name, this.source.getClass().getName());
-		}
+		this.warnings.warn(name,
+				"The policy '{}' stays as configured, because {} returned a policy that cannot be enforced: {}. This is logged once",
+				name, this.source.getClass().getName(), problem);
+		logger.trace("The source of policies failed", failure);
 	}
 
 }

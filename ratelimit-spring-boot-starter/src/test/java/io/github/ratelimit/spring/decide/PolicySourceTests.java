@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -113,18 +112,14 @@ class PolicySourceTests {
 		this.change = wrong;
 		assertThat(allowed(API, 9)).isEqualTo(2);
 		assertThat(StringUtils.countOccurrencesOf(output.toString(), WARNING)).isEqualTo(1);
-		assertThat(output).contains(rule).doesNotContain("again");
-		this.change = Function.identity();
-		allowed(API, 2);
-		assertThat(output).doesNotContain("is again as");
+		assertThat(output).contains(rule);
 	}
 
 	@Test
 	void sourceThatFailsForSomeUsersOnlyIsReportedOnce(CapturedOutput output) {
-		AtomicLong nanoTime = new AtomicLong(Long.MAX_VALUE);
 		CheckedPolicySource source = new CheckedPolicySource((policy, caller) -> this.change.apply(policy),
 				(policy) -> {
-				}, nanoTime::get);
+				});
 		for (int i = 0; i < 5; i++) {
 			String user = "alice" + i;
 			this.change = (policy) -> {
@@ -136,17 +131,9 @@ class PolicySourceTests {
 			assertThat(source.current(API, Caller.UNKNOWN)).isSameAs(API);
 			this.change = Function.identity();
 			assertThat(source.current(API, Caller.UNKNOWN)).isSameAs(API);
-			nanoTime.addAndGet(Duration.ofSeconds(59).toNanos());
 		}
 		assertThat(StringUtils.countOccurrencesOf(output.toString(), WARNING)).isEqualTo(1);
-		assertThat(output).contains("java.lang.IllegalStateException").doesNotContain("alice").doesNotContain("again");
-		nanoTime.addAndGet(Duration.ofSeconds(1).toNanos());
-		source.current(API, Caller.UNKNOWN);
-		source.current(API, Caller.UNKNOWN);
-		assertThat(StringUtils.countOccurrencesOf(output.toString(), "is again as")).isEqualTo(1);
-		this.change = (policy) -> null;
-		source.current(API, Caller.UNKNOWN);
-		assertThat(StringUtils.countOccurrencesOf(output.toString(), WARNING)).isEqualTo(2);
+		assertThat(output).contains("java.lang.IllegalStateException").doesNotContain("alice");
 	}
 
 	@Test
@@ -185,7 +172,7 @@ class PolicySourceTests {
 	void sameAnswerIsCheckedOnce() {
 		List<Policy> checked = new ArrayList<>();
 		CheckedPolicySource source = new CheckedPolicySource((policy, caller) -> this.change.apply(policy),
-				checked::add, System::nanoTime);
+				checked::add);
 		this.change = (policy) -> policy.withLimits(List.of(Limit.parse("5/m")))
 			.withPlans(Map.of("pro", plan("6/m"), "free", plan("5/m")));
 		for (int i = 0; i < 9; i++) {
@@ -198,7 +185,7 @@ class PolicySourceTests {
 	void checkedAnswersAreForgottenWhenTooMany() {
 		List<Policy> checked = new ArrayList<>();
 		CheckedPolicySource source = new CheckedPolicySource((policy, caller) -> this.change.apply(policy),
-				checked::add, System::nanoTime);
+				checked::add);
 		for (int round = 0; round < 2; round++) {
 			IntStream.rangeClosed(1, 5000).forEach((quota) -> {
 				this.change = (policy) -> policy.withLimits(List.of(new Limit(quota, Duration.ofMinutes(1))));
