@@ -247,9 +247,8 @@ public final class OutageRateLimiter extends DelegatingRateLimiter {
 		long now = this.clock.millis();
 		long last = this.lastBusy.getAndSet(now);
 		if (last == Long.MIN_VALUE || Math.abs(now - last) >= QUIET) {
-			logger.warn(
-					"The store did not decide in time ({} requests so far): these requests are limited in memory,"
-							+ " and what they should refund stays counted. {}: {}",
+			logger.warn("The store did not decide in time ({} requests so far): these requests are limited in memory,"
+					+ " or denied with on-store-failure: deny, and what they should refund stays counted. {}: {}",
 					this.busy.sum(), failure.getMessage(), failure.reason());
 		}
 	}

@@ -34,6 +34,8 @@ public final class ThreadEnforcer implements PolicyEnforcer {
 
 	private final Decider decider;
 
+	private final LoggedOnce warnings = new LoggedOnce(ThreadEnforcer.class);
+
 	/**
 	 * Creates an enforcer.
 	 * @param decider decides the calls
@@ -75,9 +77,11 @@ public final class ThreadEnforcer implements PolicyEnforcer {
 				identifiers.add(identifier);
 			}
 			else if (enforcement.mode() == Mode.ENFORCE) {
-				throw new CallerDeniedException(
-						"The call, which has no request, has none of the identifiers %s that the policy %s counts by; set them to global if such calls may share one count"
-							.formatted(use.policy().identifiers(), use.policy().policy().name()));
+				String reason = "The call, which has no request, has none of the identifiers %s that the policy %s counts by; set them to global if such calls may share one count"
+					.formatted(use.policy().identifiers(), use.policy().policy().name());
+				// A request that waits for the call is answered with 403 and no reason.
+				this.warnings.warn(use.policy().policy().name(), "{}. This is logged once", reason);
+				throw new CallerDeniedException(reason);
 			}
 		}
 		return identifiers;

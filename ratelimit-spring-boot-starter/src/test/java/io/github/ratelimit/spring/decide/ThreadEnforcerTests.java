@@ -20,7 +20,10 @@ import io.micrometer.context.ContextSnapshot;
 import io.micrometer.context.ContextSnapshotFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.security.authentication.AnonymousAuthenticationToken;
 import org.springframework.security.authentication.TestingAuthenticationToken;
 import org.springframework.security.core.authority.AuthorityUtils;
@@ -32,10 +35,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Who is charged for a call outside of a request.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class ThreadEnforcerTests {
 
-	private static final ThreadEnforcer ENFORCER = new ThreadEnforcer(
-			new Decider(new FailingStore(), List.of(), List::of));
+	private final ThreadEnforcer enforcer = new ThreadEnforcer(new Decider(new FailingStore(), List.of(), List::of));
 
 	@AfterEach
 	void forgetUser() {
@@ -44,11 +47,14 @@ class ThreadEnforcerTests {
 	}
 
 	@Test
-	void callIsDeniedWhenNoIdentifierIsKnown() {
-		assertThatExceptionOfType(CallerDeniedException.class)
-			.isThrownBy(() -> identifiers(Map.of(), "ip", "user", "header:X", "#id", "ip+#id"))
-			.withMessage(
-					"The call, which has no request, has none of the identifiers [ip, user, header:X, #id, ip+#id] that the policy api counts by; set them to global if such calls may share one count");
+	void callIsDeniedAndToldOnceWhenNoIdentifierIsKnown(CapturedOutput output) {
+		String reason = "The call, which has no request, has none of the identifiers [ip, user, header:X, #id, ip+#id] that the policy api counts by; set them to global if such calls may share one count";
+		for (int i = 0; i < 2; i++) {
+			assertThatExceptionOfType(CallerDeniedException.class)
+				.isThrownBy(() -> identifiers(Map.of(), "ip", "user", "header:X", "#id", "ip+#id"))
+				.withMessage(reason);
+		}
+		assertThat(output).containsOnlyOnce(reason);
 	}
 
 	@Test
@@ -117,7 +123,7 @@ class ThreadEnforcerTests {
 		for (MissingIdentifier missing : List.of(MissingIdentifier.DENY, MissingIdentifier.ADDRESS)) {
 			IdentifiedPolicy policy = policy("user")
 				.withEnforcement(new Enforcement(Mode.SHADOW, OnStoreFailure.ALLOW, null, missing));
-			assertThat(ENFORCER.charge(new PolicyUse(policy, 1, Map.of()))).isEmpty();
+			assertThat(this.enforcer.charge(new PolicyUse(policy, 1, Map.of()))).isEmpty();
 		}
 	}
 
@@ -149,15 +155,14 @@ class ThreadEnforcerTests {
 		assertThat(CarriedCaller.current()).isNull();
 	}
 
-	private static List<Identifier> identifiers(Map<String, String> values, String... names) {
+	private List<Identifier> identifiers(Map<String, String> values, String... names) {
 		return identifiers(MissingIdentifier.ADDRESS, values, names);
 	}
 
-	private static List<Identifier> identifiers(MissingIdentifier missing, Map<String, String> values,
-			String... names) {
+	private List<Identifier> identifiers(MissingIdentifier missing, Map<String, String> values, String... names) {
 		IdentifiedPolicy policy = policy(names)
 			.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null, missing));
-		return ENFORCER.charge(new PolicyUse(policy, 1, values))
+		return this.enforcer.charge(new PolicyUse(policy, 1, values))
 			.map((charge) -> charge.charge().identifiers())
 			.orElse(List.of());
 	}
