@@ -55,6 +55,8 @@ class DocumentedJavaTests {
 				record Prompt() { }
 				record Completion(long tokens) { }
 				interface Model { Completion complete(Prompt prompt); }
+				interface Prices { reactor.core.publisher.Mono<Long> price(String item); }
+				interface Stock { reactor.core.publisher.Mono<Boolean> check(String item); }
 				interface Accounts {
 					String planOf(String user);
 					java.util.List<io.github.ratelimit.Limit> limitsOf(String tenant);
@@ -66,6 +68,8 @@ class DocumentedJavaTests {
 							io.github.ratelimit.MeterState state, long nowMicros) { return null; }
 				}
 				Model model;
+				Prices prices;
+				Stock stock;
 				String address;
 				String name;
 				org.slf4j.Logger log;
