@@ -97,8 +97,11 @@ class LeaseTableTests {
 				}
 			}
 			String calls = String.format(Locale.ROOT, "%.1f%%", 100.0 * this.calls / this.allowed);
-			return (this.unusedWhenDenied < 0) ? calls : String.format(Locale.ROOT, "%s; %.2f%%, %.2f%%", calls,
-					100.0 * this.unusedWhenDenied / QUOTA, 100.0 * (QUOTA - this.allowed) / QUOTA);
+			if (this.unusedWhenDenied < 0) {
+				return calls;
+			}
+			assertThat(this.allowed).isEqualTo(QUOTA);
+			return String.format(Locale.ROOT, "%s; %.2f%%", calls, 100.0 * this.unusedWhenDenied / QUOTA);
 		}
 
 		private void send(LeasedRateLimiter instance) {
