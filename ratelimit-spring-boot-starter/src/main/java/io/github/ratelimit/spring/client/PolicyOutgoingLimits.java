@@ -16,7 +16,6 @@ import io.github.ratelimit.spring.decide.GivenIdentifiers;
 import io.github.ratelimit.spring.decide.PolicyEnforcer;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
-import io.github.ratelimit.spring.policy.Mode;
 
 import org.springframework.http.HttpRequest;
 import org.springframework.http.HttpStatus;
@@ -51,7 +50,7 @@ record PolicyOutgoingLimits(ConfiguredPolicies policies, UnaryOperator<Identifie
 		IdentifiedPolicy configured = GivenIdentifiers.policy(policy, this.policies);
 		return (request, body, execution) -> {
 			Identifier caller = this.enforcer.get().counted(identifier.apply(request));
-			boolean denies = this.current.apply(configured).enforcement().mode() == Mode.ENFORCE;
+			boolean denies = this.current.apply(configured).enforcement().denies();
 			Duration wait = denies ? this.waits.remaining(policy, caller) : null;
 			if (wait != null) {
 				throw new OutgoingCallDeniedException(policy,

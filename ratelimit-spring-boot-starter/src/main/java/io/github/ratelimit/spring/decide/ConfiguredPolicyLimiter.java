@@ -14,7 +14,6 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.Caller;
 import io.github.ratelimit.spring.PolicyLimiter;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
-import io.github.ratelimit.spring.policy.Enforcement;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import org.jspecify.annotations.Nullable;
 
@@ -74,14 +73,12 @@ public record ConfiguredPolicyLimiter(ConfiguredPolicies policies, Decider decid
 	/** Returns the charge for a plan, which no response makes provisional. */
 	private static PolicyCharge withoutResponse(PolicyCharge charge, @Nullable String plan) {
 		IdentifiedPolicy policy = charge.policy();
-		Enforcement own = policy.enforcement();
-		if (own.countWhen() == null && Objects.equals(plan, charge.plan())) {
+		if (!charge.isProvisional() && Objects.equals(plan, charge.plan())) {
 			return charge;
 		}
-		if (own.countWhen() != null) {
-			policy = policy.withEnforcement(new Enforcement(own.mode(), own.onStoreFailure(), null, own.missing()));
-		}
-		return new PolicyCharge(policy, charge.charge(), plan);
+		return new PolicyCharge(
+				charge.isProvisional() ? policy.withEnforcement(policy.enforcement().forAllResponses()) : policy,
+				charge.charge(), plan);
 	}
 
 }

@@ -11,7 +11,6 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.policy.Enforcement;
 import io.github.ratelimit.spring.policy.MissingIdentifier;
-import io.github.ratelimit.spring.policy.Mode;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.security.authentication.AuthenticationTrustResolver;
@@ -76,7 +75,7 @@ public final class ThreadEnforcer implements PolicyEnforcer {
 			if (identifier != null) {
 				identifiers.add(identifier);
 			}
-			else if (enforcement.mode() == Mode.ENFORCE) {
+			else if (enforcement.denies()) {
 				String reason = "The call, which has no request, has none of the identifiers %s that the policy %s counts by; set them to global if such calls may share one count"
 					.formatted(use.policy().identifiers(), use.policy().policy().name());
 				// A request that waits for the call is answered with 403 and no reason.

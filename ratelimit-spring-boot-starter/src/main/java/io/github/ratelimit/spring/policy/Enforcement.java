@@ -38,16 +38,24 @@ public record Enforcement(Mode mode, OnStoreFailure onStoreFailure, @Nullable Re
 		this(mode, onStoreFailure, countWhen, MissingIdentifier.ADDRESS);
 	}
 
-	/**
-	 * Returns whether requests that lack an identifier are denied: not in shadow mode.
-	 */
-	public boolean deniesMissing() {
-		return this.mode == Mode.ENFORCE && this.missing == MissingIdentifier.DENY;
+	/** Returns the same enforcement of what no response decides over. */
+	public Enforcement forAllResponses() {
+		return new Enforcement(this.mode, this.onStoreFailure, null, this.missing);
 	}
 
-	/** Returns what happens to requests while the store fails: shadow mode allows all. */
+	/** Returns whether requests may be denied: not in shadow mode. */
+	public boolean denies() {
+		return this.mode == Mode.ENFORCE;
+	}
+
+	/** Returns whether requests that lack an identifier are denied. */
+	public boolean deniesMissing() {
+		return denies() && this.missing == MissingIdentifier.DENY;
+	}
+
+	/** Returns what happens to requests while the store fails. */
 	public OnStoreFailure whenStoreFails() {
-		return (this.mode == Mode.SHADOW) ? OnStoreFailure.ALLOW : this.onStoreFailure;
+		return denies() ? this.onStoreFailure : OnStoreFailure.ALLOW;
 	}
 
 }

@@ -198,9 +198,7 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 		if (this.concurrent == null) {
 			return this.policy.algorithm().countsCalls() ? Optional.of(this) : Optional.empty();
 		}
-		return Optional
-			.of(new IdentifiedPolicy(this.concurrent, this.identifiers, new Enforcement(this.enforcement.mode(),
-					this.enforcement.onStoreFailure(), null, this.enforcement.missing())));
+		return Optional.of(new IdentifiedPolicy(this.concurrent, this.identifiers, this.enforcement.forAllResponses()));
 	}
 
 	/** Returns the policy, those of its plans, and that of its concurrent calls. */

@@ -12,7 +12,6 @@ import io.github.ratelimit.spring.config.RateLimitProperties;
 import io.github.ratelimit.spring.decide.PolicyUse;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
-import io.github.ratelimit.spring.policy.Mode;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -112,7 +111,7 @@ public final class LimitedPaths {
 		List<PathContainer> paths = List.of(PathContainer.parsePath(path),
 				PathContainer.parsePath(this.servletPath + path));
 		return this.entries.stream()
-			.filter((entry) -> entry.policy().enforcement().mode() == Mode.ENFORCE && entry.limits(paths))
+			.filter((entry) -> entry.policy().enforcement().denies() && entry.limits(paths))
 			.map((entry) -> entry.policy().policy().name())
 			.toList();
 	}
