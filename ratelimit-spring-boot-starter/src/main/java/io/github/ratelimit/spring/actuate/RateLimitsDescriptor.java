@@ -45,8 +45,8 @@ record RateLimitsDescriptor(Map<String, PolicyDescriptor> policies, List<MethodD
 
 	/** A policy. It has no limits if it limits only concurrent calls. */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	record PolicyDescriptor(String algorithm, List<String> limits, @Nullable Long concurrent, List<String> identifiers,
-			boolean countDenied, String mode, String onStoreFailure, @Nullable Duration lease,
+	record PolicyDescriptor(boolean enabled, String algorithm, List<String> limits, @Nullable Long concurrent,
+			List<String> identifiers, boolean countDenied, String mode, String onStoreFailure, @Nullable Duration lease,
 			@Nullable PenaltyDescriptor penalty,
 			@JsonInclude(JsonInclude.Include.NON_EMPTY) Map<String, PlanDescriptor> plans) {
 
@@ -55,7 +55,7 @@ record RateLimitsDescriptor(Map<String, PolicyDescriptor> policies, List<MethodD
 			Map<String, PlanDescriptor> plans = new TreeMap<>();
 			identified.plans().forEach((name, plan) -> plans.put(name, PlanDescriptor.of(plan)));
 			Long concurrent = identified.calls().map((calls) -> calls.policy().limits().get(0).quota()).orElse(null);
-			return new PolicyDescriptor(policy.algorithm().name(),
+			return new PolicyDescriptor(identified.enforcement().enabled(), policy.algorithm().name(),
 					policy.algorithm().countsCalls() ? List.of() : limits(policy), concurrent, identified.identifiers(),
 					policy.countDenied(), text(identified.enforcement().mode()),
 					text(identified.enforcement().onStoreFailure()), policy.lease(),

@@ -106,7 +106,8 @@ public final class PolicyReader {
 						: null,
 				(missing != null)
 						? read(property(policy, ".missing-identifier"), missing, () -> MissingIdentifier.parse(missing))
-						: defaults.missing());
+						: defaults.missing(),
+				PolicySettings.or(settings.enabled(), true));
 	}
 
 	/** Returns the policy of concurrent calls; {@code null} if they are not limited. */

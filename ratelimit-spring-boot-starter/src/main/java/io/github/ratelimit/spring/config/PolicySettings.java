@@ -35,6 +35,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * Files, environment variables and code fill the same settings. An option that is
  * {@code null} or empty is not set.
  *
+ * @param enabled whether the policy limits anything; if false, everything is allowed and
+ * nothing is counted or reported, but all other options must still be valid; default:
+ * true
  * @param limits limits, such as 10/s, 100/15m or 10/500ms, all enforced together
  * @param concurrent maximum number of requests of an identifier that run at the same
  * time, from 1 to 1000, beside limits or instead of them
@@ -86,7 +89,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @since 0.1
  */
 @ConfigurationPropertiesSource
-public record PolicySettings(@Option(withoutLimits = true) @DefaultValue List<String> limits,
+public record PolicySettings(@Option(withoutLimits = true) @Nullable Boolean enabled,
+		@Option(withoutLimits = true) @DefaultValue List<String> limits,
 		@Option(withoutLimits = true) @Nullable Long concurrent,
 		@Option(withoutLimits = true) @Nullable Duration concurrentLease, @Option @Nullable String algorithm,
 		@Option(withoutLimits = true, restart = true) @DefaultValue List<String> identifiers,

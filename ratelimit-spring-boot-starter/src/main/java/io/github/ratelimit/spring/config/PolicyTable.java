@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -17,6 +18,7 @@ import java.util.stream.Stream;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.algorithm.Algorithms;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.spring.policy.Enforcement;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import io.github.ratelimit.spring.policy.Mode;
 import org.slf4j.Logger;
@@ -63,7 +65,7 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 		}
 		List<String> unused = uses().entrySet()
 			.stream()
-			.filter((use) -> use.getValue().isEmpty())
+			.filter((use) -> use.getValue().isEmpty() && use.getKey().enforcement().enabled())
 			.map((use) -> use.getKey().policy().name())
 			.sorted()
 			.toList();
@@ -132,15 +134,22 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 	}
 
 	private String summary(List<IdentifiedPolicy> policies) {
-		List<String> shadows = policies.stream()
-			.filter((policy) -> policy.enforcement().mode() == Mode.SHADOW)
-			.map((policy) -> policy.policy().name())
-			.distinct()
-			.toList();
 		String excluded = this.properties.exclude().isEmpty() ? ""
 				: ", except on the paths " + text(this.properties.exclude());
 		return "these policies are enforced while the store answers" + excluded
-				+ (shadows.isEmpty() ? "" : ", except in shadow mode, which only reports: " + text(shadows));
+				+ except("in shadow mode, which only reports: ", policies,
+						(enforcement) -> enforcement.enabled() && enforcement.mode() == Mode.SHADOW)
+				+ except("with enabled: false, which limits nothing: ", policies,
+						(enforcement) -> !enforcement.enabled());
+	}
+
+	private static String except(String reason, List<IdentifiedPolicy> policies, Predicate<Enforcement> excepted) {
+		List<String> names = policies.stream()
+			.filter((policy) -> excepted.test(policy.enforcement()))
+			.map((policy) -> policy.policy().name())
+			.distinct()
+			.toList();
+		return names.isEmpty() ? "" : ", except " + reason + text(names);
 	}
 
 	/** Returns the paths in the order in which they are matched, and then the methods. */

@@ -64,8 +64,11 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 		return this.policy.enforcement().mode() == Mode.SHADOW;
 	}
 
-	/** Returns the charge for the plan; empty if the plan is unlimited. */
+	/** Returns the charge for the plan; empty if that, or everybody, is unlimited. */
 	Optional<PolicyCharge> ofPlan() {
+		if (!this.policy.enforcement().enabled()) {
+			return Optional.empty();
+		}
 		if (this.plan == null) {
 			return Optional.of(this);
 		}

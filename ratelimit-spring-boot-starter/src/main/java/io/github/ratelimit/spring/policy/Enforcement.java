@@ -17,10 +17,11 @@ import org.jspecify.annotations.Nullable;
  * second, because their duration is unknown
  * @param missing what happens to requests that lack an identifier; a policy in shadow
  * mode does not deny them
+ * @param enabled whether the policy limits anything; if not, it neither denies nor counts
  * @since 0.1
  */
 public record Enforcement(Mode mode, OnStoreFailure onStoreFailure, @Nullable ResponseCondition countWhen,
-		MissingIdentifier missing) {
+		MissingIdentifier missing, boolean enabled) {
 
 	/**
 	 * Requests beyond the limits are denied. While the store fails, each instance limits
@@ -33,6 +34,12 @@ public record Enforcement(Mode mode, OnStoreFailure onStoreFailure, @Nullable Re
 		return this.countWhen == null || this.countWhen.matches(status);
 	}
 
+	/** Creates an enforcement of a policy that is enabled. */
+	public Enforcement(Mode mode, OnStoreFailure onStoreFailure, @Nullable ResponseCondition countWhen,
+			MissingIdentifier missing) {
+		this(mode, onStoreFailure, countWhen, missing, true);
+	}
+
 	/** Creates an enforcement that counts requests without any identifier by address. */
 	public Enforcement(Mode mode, OnStoreFailure onStoreFailure, @Nullable ResponseCondition countWhen) {
 		this(mode, onStoreFailure, countWhen, MissingIdentifier.ADDRESS);
@@ -40,12 +47,12 @@ public record Enforcement(Mode mode, OnStoreFailure onStoreFailure, @Nullable Re
 
 	/** Returns the same enforcement of what no response decides over. */
 	public Enforcement forAllResponses() {
-		return new Enforcement(this.mode, this.onStoreFailure, null, this.missing);
+		return new Enforcement(this.mode, this.onStoreFailure, null, this.missing, this.enabled);
 	}
 
-	/** Returns whether requests may be denied: not in shadow mode. */
+	/** Returns whether requests may be denied: not in shadow mode, nor if it is off. */
 	public boolean denies() {
-		return this.mode == Mode.ENFORCE;
+		return this.enabled && this.mode == Mode.ENFORCE;
 	}
 
 	/** Returns whether requests that lack an identifier are denied. */

@@ -49,6 +49,11 @@ public final class PolicyRegistration {
 		return Collections.unmodifiableMap(this.options);
 	}
 
+	/** Sets whether the policy limits anything. */
+	public PolicyRegistration enabled(boolean enabled) {
+		return set("enabled", enabled);
+	}
+
 	/**
 	 * Sets the limits, which are all enforced together.
 	 * @param limits at least one limit, such as {@code 10/s} or {@code 100/15m}

@@ -140,12 +140,15 @@ record RequestCharges(Decider decider, RequestIdentifiers identifiers, AccessLis
 	}
 
 	/**
-	 * Adds the charge of a use. Returns false if the request has no identifier; a missing
-	 * one denies no request that costs nothing.
+	 * Adds the charge of a use. Returns false if the policy is off, or the request has no
+	 * identifier; a missing one denies no request that costs nothing.
 	 */
 	private boolean charge(PolicyUse use, BiFunction<PolicyUse, HttpServletRequest, List<Identifier>> finder,
 			HttpServletRequest request, List<PolicyCharge> charges) {
 		IdentifiedPolicy policy = use.policy();
+		if (!policy.enforcement().enabled()) {
+			return false;
+		}
 		List<Identifier> found;
 		try {
 			found = finder.apply(use, request);

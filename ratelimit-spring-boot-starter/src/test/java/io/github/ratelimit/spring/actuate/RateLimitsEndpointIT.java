@@ -58,9 +58,10 @@ class RateLimitsEndpointIT {
 		JsonNode policies = json("").path("policies");
 		assertThat(policies.propertyNames()).containsExactly("Application.search", "api", "calls", "each-path",
 				"leased", "login", "only", "series", "strict");
-		assertThat(policies.path("api")).hasToString("{\"algorithm\":\"sliding-log\",\"limits\":[\"3/d\",\"5/2d\"],"
-				+ "\"identifiers\":[\"ip\",\"header:X-User\"],\"countDenied\":false,\"mode\":\"enforce\","
-				+ "\"onStoreFailure\":\"local\"}");
+		assertThat(policies.path("api"))
+			.hasToString("{\"enabled\":true,\"algorithm\":\"sliding-log\",\"limits\":[\"3/d\",\"5/2d\"],"
+					+ "\"identifiers\":[\"ip\",\"header:X-User\"],\"countDenied\":false,\"mode\":\"enforce\","
+					+ "\"onStoreFailure\":\"local\"}");
 		assertThat(policies.at("/series/mode").stringValue()).isEqualTo("shadow");
 		assertThat(policies.at("/login/onStoreFailure").stringValue()).isEqualTo("deny");
 		assertThat(policies.at("/Application.search/limits")).hasToString("[\"1/d\"]");

@@ -31,6 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.RedisClient;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -245,10 +246,11 @@ class OutgoingRateLimitsIT {
 		}
 	}
 
-	@Test
-	void shadowStopsNoCallsAndRemembersNoWaits() {
+	@ParameterizedTest
+	@ValueSource(strings = { "mode=shadow", "enabled=false" })
+	void shadowOrOffStopsNoCallsAndRemembersNoWaits(String property) {
 		for (ApplicationContextRunner runner : List.of(this.onRedis, this.onCommands)) {
-			runner.withPropertyValues("ratelimit.policies.all.mode=shadow").run((context) -> {
+			runner.withPropertyValues("ratelimit.policies.all." + property).run((context) -> {
 				answer(429, "Retry-After: 30");
 				assertThat(statuses(all(context), "a", "a", "a", "a", "a")).containsExactly(429, 200, 200, 200, 200);
 				assertThat(context.getBean(PolicyLimiter.class).peek("all").blockedFor()).isNull();

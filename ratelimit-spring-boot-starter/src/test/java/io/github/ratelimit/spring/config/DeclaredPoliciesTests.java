@@ -88,8 +88,10 @@ class DeclaredPoliciesTests {
 							.missingIdentifier(MissingIdentifier.SKIP)
 							.mode(Mode.SHADOW)
 							.onStoreFailure(OnStoreFailure.DENY)),
-				declaration("missing-identifier=global;concurrent=5;concurrent-lease=2m;when=#request.secure",
-						(policy) -> policy.missingIdentifier(MissingIdentifier.parse("global"))
+				declaration(
+						"enabled=false;missing-identifier=global;concurrent=5;concurrent-lease=2m;when=#request.secure",
+						(policy) -> policy.enabled(false)
+							.missingIdentifier(MissingIdentifier.parse("global"))
 							.concurrent(5)
 							.concurrentLease(Duration.ofMinutes(2))
 							.when("#request.secure")),

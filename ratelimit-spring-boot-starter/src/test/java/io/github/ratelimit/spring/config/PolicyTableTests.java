@@ -43,24 +43,26 @@ class PolicyTableTests {
 				"ratelimit.policies.api.plans.partner.unlimited=true", "ratelimit.policies.day.limits=5/d",
 				"ratelimit.policies.day.algorithm=fixed-window", "ratelimit.policies.day.zone=Europe/Paris",
 				"ratelimit.policies.day.count-denied=true", "ratelimit.policies.unused.limits=1/m",
-				"ratelimit.policies.unused.algorithm=leaky-bucket");
+				"ratelimit.policies.off.limits=1/m", "ratelimit.policies.off.enabled=false",
+				"ratelimit.policies.off.mode=shadow", "ratelimit.policies.unused.algorithm=leaky-bucket");
 		List<String> lines = output.toString()
 			.lines()
 			.dropWhile((line) -> !line.contains("Rate limits: "))
-			.limit(8)
+			.limit(9)
 			.toList();
 		assertThat(lines.get(0))
 			.endsWith("Rate limits: these policies are enforced while the store answers, except in shadow mode, which "
-					+ "only reports: user");
-		assertThat(lines.subList(1, 8)).containsExactly(
+					+ "only reports: user, except with enabled: false, which limits nothing: off");
+		assertThat(lines.subList(1, 9)).containsExactly(
 				table("""
-						  policy           algorithm       limits       identifiers  mode     on-store-failure  plans  count-denied  applies to
-						  Limited.inPlace  sliding-window  1/s          ip           enforce  local             -      -             @Limited.inPlace
-						  api              sliding-window  10/s, 120/m  ip, user     enforce  local             partner: unlimited true; pro: limits 100/s  -  /api/**
-						  day              fixed-window [retain=1, zone=Europe/Paris]  5/d  ip    enforce  local  -  true  @Limited.day, @Limited.today
-						  day              fixed-window [retain=1, zone=Europe/Paris]  5/d  user  enforce  local  -  true  @Limited.dayOfUser
-						  unused           leaky-bucket    1/m          ip           enforce  local             -      -             nothing yet
-						  user             sliding-window  10/m         ip           shadow   deny              -      -             GET /user, POST /user (cost 2)
+						  policy           algorithm       limits       identifiers  mode     on-store-failure  plans  count-denied  enabled  applies to
+						  Limited.inPlace  sliding-window  1/s          ip           enforce  local             -      -             -        @Limited.inPlace
+						  api              sliding-window  10/s, 120/m  ip, user     enforce  local             partner: unlimited true; pro: limits 100/s  -  -  /api/**
+						  day              fixed-window [retain=1, zone=Europe/Paris]  5/d  ip    enforce  local  -  true  -  @Limited.day, @Limited.today
+						  day              fixed-window [retain=1, zone=Europe/Paris]  5/d  user  enforce  local  -  true  -  @Limited.dayOfUser
+						  off              sliding-window  1/m          ip           shadow   local             -      -             false    nothing yet
+						  unused           leaky-bucket    1/m          ip           enforce  local             -      -             -        nothing yet
+						  user             sliding-window  10/m         ip           shadow   deny              -      -             -        GET /user, POST /user (cost 2)
 						"""));
 		assertThat(output)
 			.contains("These policies limit nothing yet, because they have no paths, no @RateLimited names them, and "

@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.config;
 
 import io.github.ratelimit.spring.decide.PolicyCharge;
+import io.github.ratelimit.spring.decide.Decided;
 import io.github.ratelimit.spring.decide.Decider;
 
 import java.time.InstantSource;
@@ -77,7 +78,9 @@ class RefreshedPoliciesTests {
 			assertThat(output).contains("penalty is PenaltySettings[after=3, ", "lease is PT1S, was null");
 			refresh(context, "lease;mode=shadow");
 			assertThat(limits(context, "api", null)).isEmpty();
-			refresh(context, "mode;limits=7/m;algorithm=token-bucket;burst=77");
+			refresh(context, "mode;enabled=false");
+			assertThat(decide(context, "api", null)).isEqualTo(Decided.UNLIMITED.decision());
+			refresh(context, "enabled;limits=7/m;algorithm=token-bucket;burst=77");
 			assertThat(decide(context, "api", null).statuses()).first()
 				.satisfies((status) -> assertThat(status.remaining()).isEqualTo(76));
 			assertThat(output).doesNotContain("need a restart");

@@ -119,6 +119,22 @@ class PolicyLimiterTests {
 	}
 
 	@Test
+	void policyThatIsOffAllowsAnythingAndCountsNothing() {
+		this.inMemory.withPropertyValues("ratelimit.policies.mail.enabled=false").run((context) -> {
+			PolicyLimiter limiter = context.getBean(PolicyLimiter.class);
+			assertThat(acquire(limiter, 3, "mail", ANNA)).containsOnly(true);
+			assertThat(limiter.peek("mail", ANNA).statuses()).isEmpty();
+			assertThat(this.decisions).isEmpty();
+			Acquisition both = limiter.tryAcquire(Use.of("mail", ANNA), Use.of("all").withCost(2));
+			assertThat(remaining(both.decision())).containsExactly(1L);
+			both.refund();
+			assertThat(remaining(limiter.peek(Use.of("mail", ANNA), Use.of("all")))).containsExactly(3L);
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> limiter.tryAcquire("mail", new Identifier("tenant", "7")));
+		});
+	}
+
+	@Test
 	void callsCountUntilTheyEnd() {
 		this.inMemory
 			.withPropertyValues("ratelimit.policies.all.concurrent=2", "ratelimit.policies.slow.concurrent=1",

@@ -21,6 +21,8 @@ import io.micrometer.context.ContextSnapshotFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -118,11 +120,12 @@ class ThreadEnforcerTests {
 			.isThrownBy(() -> identifiers(MissingIdentifier.DENY, Map.of(), "user", "#id"));
 	}
 
-	@Test
-	void shadowDoesNotDenyMissingIdentifier() {
+	@ParameterizedTest
+	@CsvSource({ "SHADOW, true", "ENFORCE, false" })
+	void missingIdentifierIsNotDeniedInShadowOrWhenOff(Mode mode, boolean enabled) {
 		for (MissingIdentifier missing : List.of(MissingIdentifier.DENY, MissingIdentifier.ADDRESS)) {
 			IdentifiedPolicy policy = policy("user")
-				.withEnforcement(new Enforcement(Mode.SHADOW, OnStoreFailure.ALLOW, null, missing));
+				.withEnforcement(new Enforcement(mode, OnStoreFailure.ALLOW, null, missing, enabled));
 			assertThat(this.enforcer.charge(new PolicyUse(policy, 1, Map.of()))).isEmpty();
 		}
 	}

@@ -11,6 +11,7 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.outage.OnStoreFailure;
+import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.policy.Enforcement;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.context.annotation.Bean;
@@ -42,6 +44,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 		  exclude: [/api/health, GET /api/logo]
 		  rejection.status: 420
 		  rejection.type: https://example.com/quota
+		  deny: header:X-Denied:yes
 		  policies:
 		    api: { paths: /api/**, limits: 1/m, exclude: /api/open/** }
 		    all: { paths: /api/**, limits: 100/m }
@@ -54,10 +57,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 		    keyed: { paths: /keyed, limits: 2/m, identifiers: header:X-Key, missing-identifier: deny }
 		    keyed-method: { limits: 2/m, identifiers: header:X-Key, mode: shadow, missing-identifier: deny }
 		    method: { limits: 1/m, unless: "'yes'.equals(#request.getHeader('X-Probe'))" }
+		    idle: { enabled: false, paths: /off, limits: 0/m, concurrent: 1, identifiers: tenant, missing-identifier: deny }
 		""")
 class PolicyOptionsIT extends WithApplication {
 
 	private static final AtomicInteger asked = new AtomicInteger();
+
+	private static final AtomicInteger identified = new AtomicInteger();
 
 	private static final PolicySource NOTHING = (policy, caller) -> policy;
 
@@ -67,6 +73,7 @@ class PolicyOptionsIT extends WithApplication {
 	void forget() {
 		change = NOTHING;
 		asked.set(0);
+		identified.set(0);
 	}
 
 	/** All paths of a policy share its count. */
@@ -133,6 +140,17 @@ class PolicyOptionsIT extends WithApplication {
 		}
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "/off", "/off-method" })
+	void policyThatIsOffNeitherCountsNorLooksForIdentifiers(String path) {
+		assertThat(get(200, path).headers().map()).doesNotContainKey("ratelimit");
+		assertThat(this.application.decisions()).isZero();
+		assertThat(identified).hasValue(0);
+		get(403, path, "X-Denied", "yes");
+		change = (policy, caller) -> policy.withEnforcement(Enforcement.DEFAULT);
+		get(420, path);
+	}
+
 	/** The policy of the path enforces, and that of the method is in shadow mode. */
 	@ParameterizedTest
 	@CsvSource({ "/keyed, ENFORCE, deny, 403 403 403", "/keyed, SHADOW, deny, 200 200 200",
@@ -186,6 +204,20 @@ class PolicyOptionsIT extends WithApplication {
 		@RateLimited("keyed-method")
 		String keyed() {
 			return "served";
+		}
+
+		@GetMapping("/off-method")
+		@RateLimited("idle")
+		String off() {
+			return "served";
+		}
+
+		@Bean
+		IdentifierResolver tenant() {
+			return (request) -> {
+				identified.incrementAndGet();
+				return null;
+			};
 		}
 
 		@Bean

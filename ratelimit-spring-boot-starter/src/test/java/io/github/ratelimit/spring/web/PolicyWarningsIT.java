@@ -85,10 +85,11 @@ class PolicyWarningsIT {
 				ratelimit.policies.closed: { paths: /v3/**, limits: 0/s }
 				ratelimit.policies.trap: { paths: /wp-admin/**, limits: 1/h,
 				  penalty: { after: 1, within: 1h, block: 1h } }
+				ratelimit.policies.off: { paths: /apis/**, limits: 1/s, enabled: false }
 				""", Stream.concat(paths.stream(), filtered ? guessed.stream() : Stream.empty()).toList()))
 			.containsExactlyInAnyOrderElementsOf(
 					told.entrySet().stream().map((path) -> path.getKey() + NEAREST + path.getValue()).toList());
-		assertThat(output).doesNotContain("policies.closed", "policies.trap");
+		assertThat(output).doesNotContain("policies.closed", "policies.trap", "policies.off");
 	}
 
 	@ParameterizedTest

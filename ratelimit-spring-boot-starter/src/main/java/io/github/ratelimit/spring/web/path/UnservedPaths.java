@@ -86,7 +86,7 @@ public final class UnservedPaths implements ApplicationListener<ApplicationReady
 			Policy policy = entry.policy().policy();
 			for (Route route : entry.routes()) {
 				String meant = meant(route.pattern().getPatternString(), policy, servlets.getContextPath());
-				if (meant != null) {
+				if (meant != null && entry.policy().enforcement().enabled()) {
 					found.add("%s of %s (%s)".formatted(route.text(), PolicyReader.property(policy.name(), ""), meant));
 				}
 			}
