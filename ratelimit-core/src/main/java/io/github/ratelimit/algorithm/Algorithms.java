@@ -20,7 +20,7 @@ public final class Algorithms {
 	private Algorithms() {
 	}
 
-	/** Returns all algorithms, with default options. */
+	/** Returns all algorithms that policies may name, with default options. */
 	public static List<Algorithm> all() {
 		return ALL;
 	}

@@ -12,7 +12,8 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Translates exceptions of Jedis into those of a store.
+ * Translates exceptions of Jedis into those of a store, and so tells a store that is
+ * busy, or silent for a moment, from one that fails.
  */
 final class Failures {
 

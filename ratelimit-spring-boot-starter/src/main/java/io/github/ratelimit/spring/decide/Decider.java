@@ -87,7 +87,7 @@ public final class Decider implements AutoCloseable {
 				instances::get);
 		this.leases = new LeasedRateLimiter(
 				(denials != null) ? denials.cache(store, this.reservations::longestDenial) : store);
-		// Each request has its own rule for when the store fails.
+		// Each request comes with its rule for when the store fails: whenStoreFails.
 		this.limiter = new OutageRateLimiter(this.leases, (policy) -> OnStoreFailure.DENY, local,
 				(ex) -> RedisErrorKind.of(ex).isUnanswered());
 		this.counted = new Counted(this.limiter, this.leases, local, this.reservations, longestCall);

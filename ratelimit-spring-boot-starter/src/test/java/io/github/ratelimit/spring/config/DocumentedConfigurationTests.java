@@ -12,6 +12,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.algorithm.Algorithms;
+import io.github.ratelimit.spring.ConfigurationHints;
 import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.algorithm.DailyAllowance;
 import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
@@ -82,6 +84,13 @@ class DocumentedConfigurationTests {
 		this.runner
 			.withInitializer((context) -> sources.forEach(context.getEnvironment().getPropertySources()::addFirst))
 			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	/** Editors show them. */
+	@Test
+	void hintsNameAllAlgorithms() throws Exception {
+		assertThat(ConfigurationHints.of("ratelimit.defaults.algorithm"))
+			.containsExactlyInAnyOrderElementsOf(Algorithms.all().stream().map(Algorithm::name).toList());
 	}
 
 	@ParameterizedTest

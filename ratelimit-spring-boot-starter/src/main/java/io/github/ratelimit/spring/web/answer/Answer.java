@@ -57,7 +57,8 @@ public record Answer(@Nullable Reason reason, @Nullable Decision decision) {
 
 	/**
 	 * Returns the whole seconds after which to try again, at least 1; {@code null} if
-	 * they are unknown. A store that failed may answer again at any time.
+	 * they are unknown. A store that failed may answer again at any time. The decision
+	 * has the longest time of its limits and blocks, which algorithms have computed.
 	 */
 	public @Nullable Long retryAfter() {
 		Duration time = (this.decision != null) ? this.decision.retryAfter().orElse(null) : null;

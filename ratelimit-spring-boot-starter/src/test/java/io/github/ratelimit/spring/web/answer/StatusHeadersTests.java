@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
@@ -15,6 +16,7 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.ConcurrentCalls;
 import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.spring.ConfigurationHints;
 import io.github.ratelimit.spring.decide.Decided;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,6 +36,13 @@ class StatusHeadersTests {
 	private static final Instant NOW = Instant.parse("2026-01-01T00:00:00.5Z");
 
 	private final RequestStatuses statuses = new RequestStatuses();
+
+	/** Editors show them. */
+	@Test
+	void hintsNameAllStyles() throws Exception {
+		assertThat(ConfigurationHints.of("ratelimit.headers.styles")).containsExactlyInAnyOrderElementsOf(
+				Stream.concat(Stream.of(HeaderStyle.values()).map(HeaderStyle::toString), Stream.of("none")).toList());
+	}
 
 	/** Of the names of GitHub, the reset is written in seconds from midnight. */
 	@ParameterizedTest
