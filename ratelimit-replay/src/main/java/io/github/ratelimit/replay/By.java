@@ -1,0 +1,79 @@
+package io.github.ratelimit.replay;
+
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+import io.github.ratelimit.Identifier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who is counted, in the words of {@code identifiers} in a policy.
+ *
+ * @param names the parts that count as one
+ */
+record By(List<String> names) {
+
+	/**
+	 * @throws IllegalArgumentException if a part is unknown
+	 */
+	static By parse(String text) {
+		List<String> names = List.of(text.split("\\+", -1));
+		if (!names.stream().allMatch((name) -> name.matches("ip|user|path|method|global|header:[\\w!#$%&'*.^|~-]+"))) {
+			throw new IllegalArgumentException("Invalid identifier (" + text
+					+ "): must be ip, user, path, method, global, header:NAME, or several joined by a plus.");
+		}
+		return new By(names);
+	}
+
+	/**
+	 * Returns the client of a line. One that lacks a part is counted by its address, as
+	 * policies do by default; {@code null} if it has none either.
+	 */
+	@Nullable Identifier identify(LogLine line, Paths paths) {
+		List<Identifier> parts = new ArrayList<>();
+		for (String name : this.names) {
+			String value = switch (name) {
+				case "ip" -> address(line);
+				case "path" -> paths.pattern(line);
+				case "method" -> line.method();
+				case "global" -> "";
+				default -> line.field(name);
+			};
+			if (value == null) {
+				String address = address(line);
+				return (address != null) ? Identifier.ip(address) : null;
+			}
+			parts.add(new Identifier(name, value));
+		}
+		return Identifier.combine(parts);
+	}
+
+	/** IPv6 addresses are counted by their /64 network, as policies do by default. */
+	private static @Nullable String address(LogLine line) {
+		String text = line.field("ip");
+		if (text == null || text.indexOf(':') < 0) {
+			return text;
+		}
+		try {
+			// A text with a colon is never looked up as a name.
+			InetAddress address = InetAddress.getByName(text);
+			byte[] network = Arrays.copyOf(Arrays.copyOf(address.getAddress(), 8), 16);
+			return (address instanceof Inet6Address)
+					? InetAddress.getByAddress(network).getHostAddress().replaceFirst("(:0){4}$", "::/64")
+					: address.getHostAddress();
+		}
+		catch (UnknownHostException ex) {
+			return text;
+		}
+	}
+
+	@Override
+	public String toString() {
+		return String.join("+", this.names);
+	}
+
+}

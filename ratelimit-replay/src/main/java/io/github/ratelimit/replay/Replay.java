@@ -1,0 +1,228 @@
+package io.github.ratelimit.replay;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.algorithm.Algorithms;
+import io.github.ratelimit.algorithm.SlidingWindow;
+import io.github.ratelimit.replay.Log.Request;
+import io.github.ratelimit.replay.Spare.Found;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/**
+ * A program that says what limits would have denied in the past, from the access logs of
+ * a server:
+ *
+ * <pre>
+ * java -jar ratelimit-replay.jar access.log --limits 10/s,120/m --by ip
+ * </pre>
+ *
+ * Its exit code is 0, or 1 if nothing could be read, 2 if an option is invalid, and 3 if
+ * a file could not be read to its end.
+ */
+@Command(name = "ratelimit-replay", mixinStandardHelpOptions = true, sortOptions = false, usageHelpAutoWidth = true,
+		description = "Says what limits would have denied in the past, from access logs: how many requests, of whom, when, and how long these would have waited.",
+		footerHeading = "%nExamples:%n",
+		footer = { "  java -jar ratelimit-replay.jar access.log --limits 10/s,120/m --by ip",
+				"  java -jar ratelimit-replay.jar access.log* --paths '/api/**' --spare 99.9%% --yaml" },
+		exitCodeListHeading = "%nExit codes:%n",
+		exitCodeList = { "0:Everything was read. Lines that are wrong are counted, and no failure.",
+				"1:A file cannot be opened, or nothing in the files can be counted.", "2:An option is invalid.",
+				"3:A file could not be read to its end; the report is of what could be read." })
+public final class Replay implements Callable<Integer> {
+
+	private static final int NOTHING = 1;
+
+	private static final int INCOMPLETE = 3;
+
+	@Parameters(arity = "1..*", paramLabel = "FILE",
+			description = "Access logs, also compressed by gzip; - is the standard input. In the common or combined format (the defaults of Tomcat, nginx and Apache) or JSON, an object a line. Files are merged by time.")
+	private List<String> files = List.of();
+
+	@Option(names = { "-l", "--limits" }, split = ",", paramLabel = "LIMIT",
+			description = "Limits that are enforced together, such as 10/s,120/m.")
+	private List<String> limits = List.of();
+
+	@Option(names = { "-s", "--spare" }, paramLabel = "PERCENT",
+			description = "Searches for the smallest limits that never deny so many clients, such as 99.9%%: for the windows of --limits, whatever their quotas, or for a second, minute, hour and day.")
+	private @Nullable String spare;
+
+	@Option(names = { "-b", "--by" }, paramLabel = "IDENTIFIER",
+			description = "Who is counted: ip (default), user, path, method, header:NAME, global, or several joined by a plus, such as ip+path. IPv6 addresses are counted by their /64 network, and requests without a user or header by address.")
+	private String by = "ip";
+
+	@Option(names = { "-p", "--paths" }, split = ",", paramLabel = "PATTERN",
+			description = "Counts only requests of these paths, such as /api/** or 'POST /login'.")
+	private List<String> paths = List.of();
+
+	@Option(names = { "-a", "--algorithm" }, split = ",", paramLabel = "NAME",
+			description = "Algorithms to compare; the first is the one of details, --spare and --yaml. Default: all, and sliding-window for these.")
+	private List<String> algorithms = List.of();
+
+	@Option(names = "--svg", paramLabel = "FILE", description = "Draws denials over time into this file.")
+	private @Nullable Path svg;
+
+	@Option(names = "--yaml", description = "Prints the policy, to paste below ratelimit.policies in application.yml.")
+	private boolean yaml;
+
+	@Option(names = "--field", paramLabel = "NAME=FIELD",
+			description = "Where JSON has what: NAME is time, ip, user, method, path or header:NAME; FIELD may be a path through objects, such as ip=client.address. Usual names are found without.")
+	private Map<String, String> fields = Map.of();
+
+	@Spec
+	private @Nullable CommandSpec spec;
+
+	private final boolean terminal;
+
+	private Replay(boolean terminal) {
+		this.terminal = terminal;
+	}
+
+	/**
+	 * Runs the program, and ends the process with its exit code.
+	 * @param arguments see {@code --help}
+	 */
+	public static void main(String[] arguments) {
+		System.exit(commandLine(Progress.isTerminal()).execute(arguments));
+	}
+
+	/**
+	 * @param terminal whether progress is shown on the error stream
+	 */
+	static CommandLine commandLine(boolean terminal) {
+		CommandLine line = new CommandLine(new Replay(terminal));
+		line.getCommandSpec().version("ratelimit-replay " + Replay.class.getPackage().getImplementationVersion());
+		line.setParameterExceptionHandler((ex, arguments) -> {
+			line.getErr().println(ex.getMessage());
+			line.getErr().println("--help shows all options.");
+			return CommandLine.ExitCode.USAGE;
+		});
+		return line;
+	}
+
+	@Override
+	public Integer call() {
+		CommandLine line = Objects.requireNonNull(this.spec).commandLine();
+		try {
+			return run(line.getOut(), line.getErr());
+		}
+		catch (IllegalArgumentException ex) {
+			throw new ParameterException(line, String.valueOf(ex.getMessage()), ex);
+		}
+		catch (IOException ex) {
+			line.getErr().println(ex.getMessage());
+			return NOTHING;
+		}
+	}
+
+	private int run(PrintWriter out, PrintWriter err) throws IOException {
+		List<Limit> limits = this.limits.stream().map(Limit::parse).toList();
+		Algorithm algorithm = this.algorithms.isEmpty() ? new SlidingWindow() : algorithm(this.algorithms.get(0));
+		By by = By.parse(this.by);
+		Found found = null;
+		if (this.spare != null) {
+			found = search(algorithm, limits, by, percent(this.spare));
+			limits = found.together();
+		}
+		else if (limits.isEmpty()) {
+			throw new IllegalArgumentException("Say --limits, such as 10/s,120/m, or --spare, such as 99.9%.");
+		}
+		List<Policy> policies = policies(algorithm, limits, err);
+		Comparison comparison = new Comparison(policies);
+		Log log = read(by, comparison::add);
+		log.problems().forEach(err::println);
+		if (log.requests() == 0) {
+			err.println("There is no request that can be counted.");
+			return NOTHING;
+		}
+		out.println(Report.traffic(log, comparison, by));
+		if (found != null) {
+			out.println(Report.spared(found));
+		}
+		out.println(Report.limits(log, comparison));
+		out.println(Report.mostDenied(comparison));
+		if (this.svg != null) {
+			Files.writeString(this.svg, Picture.draw(comparison));
+		}
+		if (this.yaml) {
+			out.println(Report.yaml(limits, algorithm, by, this.paths));
+		}
+		return log.incomplete() ? INCOMPLETE : 0;
+	}
+
+	private Found search(Algorithm algorithm, List<Limit> limits, By by, BigDecimal percent) throws IOException {
+		if (this.files.contains("-")) {
+			throw new IllegalArgumentException("Invalid file (-): must be a file for --spare, which reads it twice.");
+		}
+		Stream<Limit> windows = limits.isEmpty() ? Stream.of("1/s", "1/m", "1/h", "1/d").map(Limit::parse)
+				: limits.stream();
+		Spare spare = new Spare(algorithm, windows.map(Limit::window).toList());
+		read(by, spare::add);
+		return spare.find(percent);
+	}
+
+	private Log read(By by, Consumer<Request> action) throws IOException {
+		Progress progress = new Progress(this.files, this.terminal);
+		Log log = new Log(by, new Paths(this.paths), new LogFormat(this.fields));
+		log.read(this.files, progress, action);
+		progress.clear();
+		return log;
+	}
+
+	/**
+	 * Returns the policy to look at, and then those to compare it with: all that support
+	 * the limits, or those that are chosen.
+	 */
+	private List<Policy> policies(Algorithm main, List<Limit> limits, PrintWriter err) {
+		Map<String, Policy> policies = new LinkedHashMap<>();
+		policies.put(main.name(), new Policy(main.name(), main, limits));
+		this.algorithms.stream()
+			.map(Replay::algorithm)
+			.forEach((algorithm) -> policies.putIfAbsent(algorithm.name(),
+					new Policy(algorithm.name(), algorithm, limits)));
+		for (Algorithm algorithm : this.algorithms.isEmpty() ? Algorithms.all() : List.<Algorithm>of()) {
+			try {
+				policies.putIfAbsent(algorithm.name(), new Policy(algorithm.name(), algorithm, limits));
+			}
+			catch (IllegalArgumentException ex) {
+				err.println(ex.getMessage());
+			}
+		}
+		return List.copyOf(policies.values());
+	}
+
+	private static Algorithm algorithm(String name) {
+		return Algorithms.find(name)
+			.orElseThrow(() -> new IllegalArgumentException("Invalid algorithm (%s): must be one of %s.".formatted(name,
+					String.join(", ", Algorithms.all().stream().map(Algorithm::name).toList()))));
+	}
+
+	private static BigDecimal percent(String text) {
+		if (!text.matches("(100(\\.0+)?|\\d{1,2}(\\.\\d{1,9})?)%?")) {
+			throw new IllegalArgumentException(
+					"Invalid percentage (%s): must be from 0%% to 100%%, such as 99.9%%.".formatted(text));
+		}
+		return new BigDecimal(text.replace("%", ""));
+	}
+
+}

@@ -1,0 +1,150 @@
+package io.github.ratelimit.replay;
+
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.algorithm.Algorithms;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.LeakyBucket;
+import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.algorithm.TokenBucket;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.replay.Comparison.Client;
+import io.github.ratelimit.replay.Log.Request;
+import io.github.ratelimit.replay.Spare.Found;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+class ComparisonTests {
+
+	private static Request request(String client, double second) {
+		return new Request((long) (second * 1_000_000), Identifier.ip(client));
+	}
+
+	private static List<Policy> policies(String limits, Algorithm... algorithms) {
+		return Stream.of(algorithms)
+			.map((algorithm) -> new Policy("p", algorithm, Stream.of(limits.split(",")).map(Limit::parse).toList()))
+			.toList();
+	}
+
+	@Test
+	void denialsAreThoseCountedByHand() {
+		Comparison comparison = new Comparison(
+				policies("2/m,3/h", new SlidingLog(), new FixedWindow(), new LeakyBucket()));
+		Stream.of(0, 10, 20, 30, 61, 62).map((second) -> request("a", second)).forEach(comparison::add);
+		comparison.add(request("b", 62));
+		// The log denies 20, 30 and 62 by 2/m, and 62 also by 3/h; the window 62 by 3/h
+		// alone.
+		// The bucket denies 20 by 2/m, and 61 and 62 by 3/h.
+		assertThat(comparison.results()).extracting((result) -> result.denied).containsExactly(3L, 3L, 3L);
+		assertThat(comparison.results().get(0).byLimit).containsExactly(3, 1);
+		assertThat(comparison.results().get(1).byLimit).containsExactly(2, 1);
+		assertThat(comparison.results().get(2).byLimit).containsExactly(1, 2);
+		Stream.of(100, 101, 102).map((second) -> request("c", second)).forEach(comparison::add);
+		assertThat(comparison.clientsDenied(0, 1)).isEqualTo(2);
+		assertThat(comparison.clientsDenied(0, 2)).isEqualTo(1);
+		assertThat(comparison.clientsDenied(0, -1)).isEqualTo(2);
+		assertThat(comparison.results().get(0).waits.getMinValue()).isEqualTo(30_000);
+		Client client = comparison.clients().stream().filter((one) -> one.denied > 1).findFirst().orElseThrow();
+		assertThat(client.identifier).isEqualTo(Identifier.ip("a"));
+		assertThat(client.firstDenied).isEqualTo(Instant.ofEpochSecond(20));
+		assertThat(client.lastDenied).isEqualTo(Instant.ofEpochSecond(62));
+		assertThat(client.wait).isEqualTo(Duration.ofSeconds(3600 - 62));
+		assertThat(comparison.timeline().periods()).containsKey(61L).doesNotContainKey(40L);
+		assertThat(comparison.timeline().periods().get(62L)).containsExactly(2, 1, 1, 1);
+	}
+
+	@Test
+	void timelineKeepsAllCountsInFewPeriods() {
+		Timeline timeline = new Timeline(2);
+		Random random = new Random(7);
+		for (int i = 0; i < 20_000; i++) {
+			timeline.add(Instant.ofEpochSecond(random.nextLong(1L << (i / 700))), i % 2);
+			assertThat(timeline.periods().size()).isLessThanOrEqualTo(Timeline.MOST);
+		}
+		assertThat(timeline.periods().values().stream().mapToLong((counts) -> counts[0]).sum()).isEqualTo(10_000);
+		assertThat(timeline.periods().values().stream().mapToLong((counts) -> counts[1]).sum()).isEqualTo(10_000);
+	}
+
+	static Stream<Algorithm> algorithmsWithWindows() {
+		return Algorithms.all().stream().filter((algorithm) -> !algorithm.script().equals("bucket"));
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithmsWithWindows")
+	void smallestLimitsAreThoseOfBruteForce(Algorithm algorithm) {
+		Random random = new Random(1);
+		for (int round = 0; round < 30; round++) {
+			List<Request> log = log(random);
+			List<Duration> windows = List.of(Duration.ofSeconds(1 + random.nextInt(9)), Duration.ofMinutes(1));
+			Spare spare = new Spare(algorithm, windows);
+			log.forEach(spare::add);
+			Found found = spare.find(new BigDecimal("80"));
+			int allowed = (int) (found.clients() / 5);
+			for (int i = 0; i < windows.size(); i++) {
+				Limit limit = found.alone().get(i);
+				assertThat(denied(algorithm, log, List.of(limit))).hasSizeLessThanOrEqualTo(allowed);
+				assertThat(denied(algorithm, log, List.of(new Limit(limit.quota() - 1, limit.window()))))
+					.hasSizeGreaterThan(allowed);
+			}
+			assertThat(denied(algorithm, log, found.together())).hasSizeLessThanOrEqualTo(allowed)
+				.hasSize((int) found.denied());
+		}
+	}
+
+	/** Some clients that come in bursts, by thousandths of seconds. */
+	private static List<Request> log(Random random) {
+		List<Request> log = new ArrayList<>();
+		double now = 0;
+		for (int i = 0; i < 400; i++) {
+			now += (random.nextInt(20) == 0) ? random.nextInt(40) : random.nextInt(500) / 1000.0;
+			log.add(request("c" + (int) Math.pow(random.nextInt(8), 1 + random.nextDouble()), now));
+		}
+		return log;
+	}
+
+	private static Set<Identifier> denied(Algorithm algorithm, List<Request> log, List<Limit> limits) {
+		long[] now = new long[1];
+		MemoryRateLimiter limiter = new MemoryRateLimiter(() -> Log.time(now[0]));
+		Set<Identifier> denied = new HashSet<>();
+		for (Request request : log) {
+			now[0] = request.micros();
+			if (!limiter.tryAcquire(new Policy("p", algorithm, limits), request.client()).allowed()) {
+				denied.add(request.client());
+			}
+		}
+		return denied;
+	}
+
+	@Test
+	void quotaThatCannotBeCountedIsLeftOut() {
+		Spare spare = new Spare(new SlidingLog(), List.of(Duration.ofSeconds(1), Duration.ofDays(1)));
+		for (int i = 0; i <= SlidingLog.MAX_QUOTA; i++) {
+			spare.add(request("a", i / 2.0));
+		}
+		assertThat(spare.find(new BigDecimal("100")).together()).containsExactly(Limit.parse("2/s"));
+	}
+
+	@Test
+	void bucketsAreRefused() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new Spare(new TokenBucket(), List.of(Duration.ofSeconds(1))))
+			.withMessageStartingWith("Invalid algorithm (token-bucket): ");
+	}
+
+}
