@@ -11,17 +11,17 @@ import com.google.gson.JsonParser;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields of a line in JSON, as nginx, Caddy, Traefik, Envoy, Tomcat and logstash name
- * them, or as told.
+ * The fields of a line in JSON, as nginx, Caddy, Traefik, Tomcat and Elastic name them,
+ * or as told.
  */
 record JsonFields(JsonObject object, Map<String, String> names) {
 
 	private static final Map<String, String> KNOWN = Map.of("time",
-			"time timestamp @timestamp ts time_iso8601 time_local msec StartUTC start_time", "ip",
-			"ip client_ip request.client_ip request.remote_ip remote_ip remote_addr clientip ClientHost host", "user",
-			"user remote_user user_id username ClientUsername", "method",
-			"method request_method request.method RequestMethod", "path",
-			"path uri request_uri request.uri RequestPath url", "request", "request requestLine");
+			"time timestamp @timestamp ts time_iso8601 time_local msec StartUTC", "ip",
+			"ip client_ip request.client_ip request.remote_ip remote_ip remote_addr remoteAddr clientip ClientHost client.ip source.ip host",
+			"user", "user remote_user user_id username ClientUsername user.name", "method",
+			"method request_method request.method RequestMethod verb http.request.method", "path",
+			"path uri request_uri request.uri RequestPath url url.original url.path", "request", "request");
 
 	/**
 	 * @throws IllegalArgumentException if the line is not an object in JSON

@@ -5,7 +5,9 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.function.Consumer;
 
@@ -36,6 +38,8 @@ final class Log {
 
 	private final List<String> problems = new ArrayList<>();
 
+	private final Map<String, Long> counts = new LinkedHashMap<>();
+
 	private final PriorityQueue<Request> waiting = new PriorityQueue<>(Comparator.comparingLong(Request::micros));
 
 	private long newest;
@@ -45,14 +49,6 @@ final class Log {
 	private long last;
 
 	private long requests;
-
-	private long bad;
-
-	private long elsewhere;
-
-	private long nameless;
-
-	private long setBack;
 
 	private boolean wholeSeconds = true;
 
@@ -111,15 +107,18 @@ final class Log {
 		try {
 			LogLine line = this.format.parse(text);
 			if (!this.paths.match(line)) {
-				this.elsewhere++;
+				count("requests of other paths, left out");
 				return null;
 			}
 			Identifier client = this.by.identify(line, this.paths);
-			this.nameless += (client == null) ? 1 : 0;
-			return (client != null) ? new Request(line.micros(), client) : null;
+			if (client == null) {
+				count("requests without " + this.by + ", left out");
+				return null;
+			}
+			return new Request(line.micros(), client);
 		}
 		catch (IllegalArgumentException ex) {
-			if (this.bad++ < SHOWN) {
+			if (count("lines that cannot be read") <= SHOWN) {
 				this.problems.add("%s: %s: %s".formatted(place, ex.getMessage(), Table.printable(text)));
 			}
 			return null;
@@ -129,7 +128,7 @@ final class Log {
 	private void accept(Head head, Consumer<Request> action) {
 		long micros = head.request.micros;
 		if (micros < this.newest - LATE_MICROS) {
-			if (this.setBack++ == 0) {
+			if (count("times the log goes back") == 1) {
 				this.problems.add(head.place + ": the log goes back by more than a minute, and limits with it");
 			}
 			release(action, 0, Long.MAX_VALUE);
@@ -179,14 +178,14 @@ final class Log {
 		return this.incomplete;
 	}
 
+	private long count(String what) {
+		return this.counts.merge(what, 1L, Long::sum);
+	}
+
 	/** Returns what was not counted, or not as it stands there. */
 	List<String> problems() {
 		List<String> all = new ArrayList<>(this.problems);
-		all.add("lines that cannot be read: " + Table.number(this.bad));
-		all.add("requests of other paths, left out: " + Table.number(this.elsewhere));
-		all.add("requests without " + this.by + ", left out: " + Table.number(this.nameless));
-		all.add("times the log goes back: " + Table.number(this.setBack));
-		all.removeIf((problem) -> problem.endsWith(": 0"));
+		this.counts.forEach((what, number) -> all.add(what + ": " + Table.number(number)));
 		return all;
 	}
 

@@ -29,7 +29,7 @@ class LogFormatTests {
 		assertFields(line, seconds * 1000, ip, user, method, path, agent);
 	}
 
-	/** As nginx, Caddy, Traefik, Tomcat and logstash write it, and with names as told. */
+	/** As nginx, Caddy, Traefik, Tomcat and Elastic write it, and with names as told. */
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '`',
 			textBlock = """
@@ -38,6 +38,7 @@ class LogFormatTests {
 					{'StartUTC':'2015-05-17T10:05:03.5Z','ClientHost':'1.2.3.4','RequestMethod':'GET','RequestPath':'/a','request_User-Agent':'x'}          | 1431857103500 | 1.2.3.4 | | GET | /a | x
 					{'time':'[17/May/2015:10:05:03 +0000]','host':'1.2.3.4','request':'GET /a H/1','requestHeaders':{'User-Agent':'x'}}                     | 1431857103000 | 1.2.3.4 | | GET | /a | x
 					{'@timestamp':'2015-05-17 10:05:03.123+0000','clientip':'1.2.3.4','account':{'name':'bob'}}                                             | 1431857103123 | 1.2.3.4 | bob | | |
+					{'@timestamp':'2015-05-17T10:05:03Z','source':{'ip':'1.2.3.4'},'url':{'path':'/a'},'http':{'request':{'method':'GET'}}}                 | 1431857103000 | 1.2.3.4 | | GET | /a |
 					{'timestamp':1431857103123,'ip':null,'account.name':'bob'}                                                                              | 1431857103123 | | bob | | |
 					""")
 	void jsonHasFields(String line, long millis, String ip, String user, String method, String path, String agent) {

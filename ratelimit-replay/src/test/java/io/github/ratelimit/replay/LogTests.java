@@ -61,7 +61,7 @@ class LogTests {
 		return this.seen;
 	}
 
-	private static byte[] compressed(String text) throws IOException {
+	static byte[] compressed(String text) throws IOException {
 		ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 		try (GZIPOutputStream out = new GZIPOutputStream(bytes)) {
 			out.write(text.getBytes(StandardCharsets.UTF_8));

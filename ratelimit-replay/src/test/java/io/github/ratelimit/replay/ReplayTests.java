@@ -5,6 +5,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 
 import javax.xml.parsers.DocumentBuilderFactory;
 
@@ -118,6 +119,9 @@ class ReplayTests {
 		assertThat(run(log(""), "--spare", "99")).isEqualTo(1);
 		assertThat(run(this.folder.toString(), "--limits", "1/s")).isEqualTo(1);
 		assertThat(run(log("bad\n" + LogTests.line("a", 0)), "--limits", "1/s")).isZero();
+		byte[] whole = LogTests.compressed(LogTests.lines("a", 0, 1, 2, 3, 4, 5, 6, 7));
+		Path cut = Files.write(this.folder.resolve("cut.gz"), Arrays.copyOf(whole, whole.length - 9));
+		assertThat(run(cut.toString(), "--limits", "1/s")).isEqualTo(3);
 		assertThat(this.err.toString()).contains("There is no request that can be counted.",
 				"lines that cannot be read: 1");
 	}
