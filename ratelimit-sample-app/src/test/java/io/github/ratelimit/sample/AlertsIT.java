@@ -25,6 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
@@ -124,7 +125,8 @@ class AlertsIT {
 			assertNoneFires(prometheus, DENIALS);
 
 			Future<?> pauses = this.clients.scheduleAtFixedRate(
-					() -> redis.sendCommand(Protocol.Command.CLIENT, "PAUSE", "1000"), 0, 1500, TimeUnit.MILLISECONDS);
+					() -> redis.executeCommand(new CommandArguments(Protocol.Command.CLIENT).add("PAUSE").add(1000)), 0,
+					1500, TimeUnit.MILLISECONDS);
 			assertFire(prometheus, OF_MACHINE.toArray(String[]::new));
 			this.active = PARALLEL;
 			assertFire(prometheus, LOAD);
