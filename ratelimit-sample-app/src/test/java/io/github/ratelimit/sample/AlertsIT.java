@@ -97,6 +97,7 @@ class AlertsIT {
 
 	@Test
 	void rulesFireForTheSeriesOfTheirTests() throws Exception {
+		Prometheus.tool("check", "config", MonitoringQuery.FOLDER.resolve("prometheus.yml").toString());
 		Prometheus.tool("test", "rules", MonitoringQuery.FOLDER.resolve("alerts-test.yml").toString());
 	}
 
