@@ -26,6 +26,16 @@ export async function denied(size) {
 	return (await getJson(`${BASE}/ratelimits/denied?size=${size}`))?.denied ?? [];
 }
 
+export function block(identifier, policy, time) {
+	return fetch(`${BASE}/ratelimits/blocks`, {
+		method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ identifier, policy, time }),
+	});
+}
+
+export function unblock(identifier, policy) {
+	return fetch(`${BASE}/ratelimits/blocks?${new URLSearchParams({ identifier, policy })}`, { method: 'DELETE' });
+}
+
 export function countsUrl(policy, identifier) {
 	return `${BASE}/ratelimits/counts?${new URLSearchParams({ policy, identifier })}`;
 }

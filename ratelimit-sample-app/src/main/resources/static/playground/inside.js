@@ -1,5 +1,6 @@
 import { countsUrl, getJson } from './actuator.js';
 import { html } from './svg.js';
+import { yaml } from './yaml.js';
 
 const INTERVAL = 1000;
 
@@ -50,7 +51,7 @@ export class Inside {
 		lane.button.setAttribute('aria-expanded', 'true');
 		lane.inside.hidden = false;
 		if (await getJson('/redis') === null) {
-			lane.inside.textContent = 'This application uses your Redis. The page only shows the data of a Redis that the application has started.';
+			lane.inside.replaceChildren(yaml(lane.policy), 'This application uses your Redis. The page only shows the data of a Redis that the application has started.');
 			return;
 		}
 		const counts = html('a', { href: countsUrl(lane.policy, `header:X-Client:${this.run()}-1`), textContent: 'counts in the actuator' });
@@ -58,6 +59,7 @@ export class Inside {
 		this.command = html('pre', { className: 'command', tabIndex: 0, textContent: 'Waiting for a request…' });
 		this.share = html('p', { className: 'share' });
 		lane.inside.replaceChildren(
+			yaml(lane.policy),
 			html('h3', { textContent: 'In Redis' }),
 			html('table', {},
 				html('thead', {}, html('tr', {}, html('th', { scope: 'col', textContent: 'Redis key' }),

@@ -1,4 +1,5 @@
 import { metric } from './actuator.js';
+import { ask } from './tile.js';
 import { Track } from './track.js';
 
 const HEADERS = ['RateLimit', 'X-Rate-Limit-Limit', 'X-Rate-Limit-Remaining', 'Retry-After'];
@@ -27,7 +28,7 @@ export class Lane {
 		this.button.textContent = algorithm.name;
 		this.button.addEventListener('click', () => select(this));
 		this.inside = this.#find('.inside');
-		this.#find('.lane-name p').textContent = algorithm.text;
+		this.#find('.lane-name p').textContent = `${algorithm.text} ${algorithm.take}`;
 		this.track = new Track(this.#find('.track'), limit.window);
 		this.#place('.quota', limit.quota);
 		this.#place('.bound', this.bound);
@@ -37,15 +38,7 @@ export class Lane {
 	/** Sends a request, and shows its answer. */
 	async send(client, cost) {
 		const sent = performance.now();
-		let response = null;
-		try {
-			response = await fetch(`/demo/${this.name}?cost=${cost}`, { headers: { 'X-Client': client }, cache: 'no-store' });
-			await response.text();
-		}
-		catch (error) {
-			// Shown as failed.
-		}
-		const outcome = { 200: 'allowed', 429: 'denied' }[response?.status] ?? 'failed';
+		const { response, outcome } = await ask(`/demo/${this.name}?cost=${cost}`, { 'X-Client': client });
 		this.#count(outcome);
 		this.track.add(outcome, sent);
 		this.#find('.headers').textContent = describe(response);

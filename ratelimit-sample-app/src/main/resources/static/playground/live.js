@@ -117,7 +117,7 @@ class Live {
 		await Promise.all(enforced.map(async ([name, policy]) => {
 			const row = this.#policies.get(name) ?? this.#addPolicy(name);
 			row.show(policy);
-			const rates = await Promise.all(['allowed', 'denied'].map((outcome) => this.#rate('ratelimit.decisions', { policy: name, outcome })));
+			const rates = await Promise.all(['allowed', (policy.mode === 'shadow') ? 'shadow-denied' : 'denied'].map((outcome) => this.#rate('ratelimit.decisions', { policy: name, outcome })));
 			row.push(rates);
 		}));
 	}

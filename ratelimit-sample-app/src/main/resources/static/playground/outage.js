@@ -1,5 +1,7 @@
 import { getJson } from './actuator.js';
 import { html } from './svg.js';
+import { newClient, sendWhilePressed, Tile } from './tile.js';
+import { yaml } from './yaml.js';
 
 const MODES = {
 	local: 'This instance keeps limiting in memory.',
@@ -7,25 +9,17 @@ const MODES = {
 	deny: 'Everything is denied with 503.',
 };
 
-const INTERVAL = 500;
-const SHOWN = 40;
-
 /** Sends requests to an endpoint for each on-store-failure, and stops and starts Redis. */
 export function startOutage() {
-	const tiles = Object.entries(MODES).map(([mode, text]) => new Tile(mode, text));
-	document.getElementById('outage-tiles').append(...tiles.map((tile) => tile.element));
-	const button = document.getElementById('outage-send');
-	let timer;
-	button.addEventListener('click', () => {
-		const sending = button.getAttribute('aria-pressed') === 'true';
-		button.setAttribute('aria-pressed', !sending);
-		button.textContent = sending ? 'Send requests' : 'Stop sending';
-		button.classList.toggle('running', !sending);
-		clearInterval(timer);
-		if (!sending) {
-			timer = setInterval(() => tiles.forEach((tile) => tile.send()), INTERVAL);
-		}
+	const client = newClient('page');
+	const tiles = Object.entries(MODES).map(([mode, text]) => {
+		const tile = new Tile(`/outage/${mode}`, client, html('h4', {}, html('code', { textContent: mode })),
+			html('p', { textContent: text }), yaml(`outage-${mode}`));
+		tile.element.dataset.mode = mode;
+		return tile;
 	});
+	document.getElementById('outage-tiles').append(...tiles.map((tile) => tile.element));
+	sendWhilePressed(document.getElementById('outage-send'), () => tiles.forEach((tile) => tile.send()));
 	startSwitch();
 }
 
@@ -45,37 +39,4 @@ async function startSwitch() {
 	stop.addEventListener('click', press('stop'));
 	start.addEventListener('click', press('start'));
 	show(await getJson('/redis'));
-}
-
-class Tile {
-
-	#client = `page-${Math.random().toString(36).slice(2, 8)}`;
-	#marks = html('p', { className: 'marks', ariaHidden: 'true' });
-	#last = html('p', { className: 'last', textContent: 'No answer yet.' });
-
-	constructor(mode, text) {
-		this.url = `/outage/${mode}`;
-		this.element = html('li', { className: 'tile' }, html('h4', {}, html('code', { textContent: mode })), html('p', { textContent: text }),
-			this.#marks, this.#last);
-		this.element.dataset.mode = mode;
-	}
-
-	async send() {
-		let answer = { status: 0 };
-		try {
-			answer = await fetch(this.url, { headers: { 'X-Client': this.#client }, cache: 'no-store' });
-		}
-		catch (error) {
-			// Shown as no answer.
-		}
-		const outcome = { 200: 'allowed', 429: 'denied' }[answer.status] ?? 'failed';
-		this.#marks.append(html('i', { className: `mark ${outcome}` }));
-		if (this.#marks.childElementCount > SHOWN) {
-			this.#marks.firstElementChild.remove();
-		}
-		const remaining = answer.headers?.get('X-Rate-Limit-Remaining') ?? null;
-		this.#last.textContent = (answer.status === 0) ? 'No answer.'
-			: `${answer.status}, ${(remaining === null) ? 'no rate limit headers' : `${remaining} remaining`}`;
-	}
-
 }

@@ -3,6 +3,7 @@ import { ALGORITHMS } from './algorithms.js';
 import { Inside } from './inside.js';
 import { Lane } from './lane.js';
 import { PRESETS, Stream } from './stream.js';
+import { newClient } from './tile.js';
 
 const SLIDERS = {
 	rate: (value) => `${value}/s`,
@@ -30,7 +31,7 @@ export async function startRace() {
 class Race {
 
 	#settings = { ...PRESETS.steady };
-	#run = newRun();
+	#run = newClient('race');
 	#requests = 0;
 
 	constructor(limit) {
@@ -83,7 +84,7 @@ class Race {
 
 	/** Uses new clients from now on, with full quotas. */
 	#clear() {
-		this.#run = newRun();
+		this.#run = newClient('race');
 		this.#requests = 0;
 		this.lanes.forEach((lane) => lane.clear());
 		this.inside.clear();
@@ -127,8 +128,4 @@ class Race {
 		frame();
 	}
 
-}
-
-function newRun() {
-	return `race-${Math.random().toString(36).slice(2, 8)}`;
 }

@@ -1,4 +1,5 @@
 import { html } from './svg.js';
+import { yaml } from './yaml.js';
 
 const SHOWN = ['content-type', 'ratelimit-policy', 'ratelimit', 'x-rate-limit-limit', 'x-rate-limit-remaining', 'retry-after'];
 
@@ -6,52 +7,44 @@ const EXAMPLES = [
 	{
 		title: 'A limited path',
 		text: 'Three limits are enforced together, for your address and for the user. The headers show the one that is closest.',
+		settings: ['search'],
 		path: '/api/search?q=redis', headers: { 'X-User': 'alice' },
-	},
-	{
-		title: 'Too many requests',
-		text: 'Six requests where five are allowed in ten seconds. The last is denied, with the time to retry after.',
-		path: '/demo/sliding-window', times: 6,
 	},
 	{
 		title: 'Two prices',
 		text: 'Writing costs 2 of the quota, reading 1.',
+		settings: ['user'],
 		path: '/user', method: 'POST',
 	},
 	{
 		title: 'Guessing passwords',
 		text: 'Five attempts in 15 minutes for an account from your address, 20 an hour from anywhere. The name is in the body: no header changes who is counted.',
+		settings: ['login', 'login-account', 'login-address'],
 		path: '/login', method: 'POST', json: { username: 'bob', password: 'guess' }, times: 6,
 	},
 	{
 		title: 'A cost that depends on the request',
 		text: 'A report of 700 rows costs 8 of 10. The second gets a fallback answer instead of a 429.',
+		code: '@RateLimited(limits = "10/m", costExpression = "#rows > 0 ? #rows / 100 + 1 : 1", fallbackMethod = "reportLater")',
 		path: '/report?rows=700', times: 2,
 	},
 	{
 		title: 'A policy in code',
 		text: 'A bean declares this policy, with a bucket of three tokens. The method returns a CompletableFuture.',
+		code: 'return (policies) -> policies.add("quotes").limits("1/10s").algorithm(new TokenBucket(3L));\n\n@RateLimited("quotes")',
 		path: '/quote', times: 4,
 	},
 	{
 		title: 'From another origin',
 		text: 'A page of another origin can read the 429 and its headers, because they are exposed according to the CORS settings of the application.',
+		settings: ['demo-token-bucket'],
 		path: '/demo/token-bucket', times: 6, otherOrigin: true,
-	},
-	{
-		title: 'Enforced policies',
-		text: 'All policies and the methods that they limit.',
-		path: '/actuator/ratelimits',
 	},
 	{
 		title: 'The counts of a client',
 		text: 'What is left for an address, without using it.',
+		settings: ['management', 'user'],
 		path: '/actuator/ratelimits/counts?policy=user&identifier=ip:127.0.0.1',
-	},
-	{
-		title: 'Most denied',
-		text: 'Whose requests were denied in the last five minutes, the most denied first.',
-		path: '/actuator/ratelimits/denied?size=3',
 	},
 ];
 
@@ -76,6 +69,7 @@ function show(example) {
 	send.addEventListener('click', async () => { answer.textContent = await run(example); });
 	const element = html('article', { className: 'example panel' },
 		html('div', {}, html('h3', { textContent: example.title }), html('p', { textContent: example.text }),
+			example.code ? html('pre', { className: 'yaml', textContent: example.code }) : yaml(...example.settings),
 			html('pre', { className: 'curl', tabIndex: 0 }, html('code', { textContent: line })),
 			html('div', { className: 'actions' }, send, copy)),
 		answer);

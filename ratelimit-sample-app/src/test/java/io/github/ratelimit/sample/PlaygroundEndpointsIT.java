@@ -80,6 +80,19 @@ class PlaygroundEndpointsIT {
 	}
 
 	@Test
+	void blockedClientIsDeniedUntilUnblocked() throws Exception {
+		String client = "identifier=header:X-Client:blocked&policy=more-block";
+		assertThat(http
+			.send(request("POST", "actuator/ratelimits/blocks", """
+					{"identifier": "header:X-Client:blocked", "policy": "more-block", "time": "1h"}""", "Content-Type",
+					"application/json"), BodyHandlers.discarding())
+			.statusCode()).isEqualTo(200);
+		assertThat(status("more/block", "X-Client", "blocked")).isEqualTo(429);
+		assertThat(send("DELETE", "actuator/ratelimits/blocks?" + client)).contains("unblocked");
+		assertThat(status("more/block", "X-Client", "blocked")).isEqualTo(200);
+	}
+
+	@Test
 	void redisIsStoppedAndStarted(CapturedOutput output) throws Exception {
 		assertThat(send("POST", "redis/stop")).isEqualTo("{\"running\":false}");
 		assertThat(send("GET", "redis")).isEqualTo("{\"running\":false}");
@@ -115,7 +128,7 @@ class PlaygroundEndpointsIT {
 	}
 
 	private static HttpRequest request(String method, String path, String body, String... headers) {
-		HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(playground.url() + path))
+		HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(playground.url()).resolve(path))
 			.method(method, HttpRequest.BodyPublishers.ofString(body));
 		return ((headers.length > 0) ? request.headers(headers) : request).build();
 	}

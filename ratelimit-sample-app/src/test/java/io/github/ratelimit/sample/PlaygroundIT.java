@@ -1,12 +1,15 @@
 package io.github.ratelimit.sample;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.algorithm.Algorithms;
@@ -196,9 +199,21 @@ class PlaygroundIT extends InBrowser {
 	}
 
 	@Test
-	void trialsShowCallsAtOnceLeasesAndPenalties() throws IOException {
+	void trialsShowWhatPoliciesCanDoBesidesCounting() throws IOException {
 		browser.open(playground.url(), DESKTOP, false);
-		await(() -> assertThat(browser.findAll("[data-trial]")).hasSize(3));
+		await(() -> assertThat(browser.findAll("[data-trial]")).hasSize(6));
+		browser.click("[data-trial=plans] .primary");
+		await(() -> assertThat(browser.text("[data-trial=plans] .last")).startsWith("free: 3 allowed, 9 denied"));
+		browser.click("[data-trial=plans] .primary + .primary");
+		await(() -> assertThat(browser.text("[data-trial=plans] .last")).startsWith("pro: 10 allowed, 2 denied"));
+		browser.click("[data-trial=shadow] .primary");
+		await(() -> assertThat(browser.text("[data-trial=shadow] .last"))
+			.isEqualTo("8 allowed, 0 denied, 5 would be denied"));
+		for (String[] step : new String[][] { { "Block", "Blocked." }, { "Send a request", "0 allowed, 1 denied, " },
+				{ "Unblock", "Unblocked." }, { "Send a request", "1 allowed, 0 denied" } }) {
+			browser.click("[aria-label='Blocks: %s']".formatted(step[0]));
+			await(() -> assertThat(browser.text("[data-trial=block] .last")).startsWith(step[1]));
+		}
 		browser.click("[data-trial=concurrent] .primary");
 		await(() -> assertThat(browser.text("[data-trial=concurrent] .last")).startsWith("3 allowed, 3 denied"));
 		browser.click("[data-trial=penalty] .primary");
@@ -227,6 +242,12 @@ class PlaygroundIT extends InBrowser {
 		}
 		await(() -> assertThat(browser.text("#examples")).doesNotContain("The answer appears here."));
 		assertThat(browser.text("#examples")).doesNotContain("No answer");
+		assertThat(browser.findAll(":is(.example, [data-trial], [data-mode]) .yaml"))
+			.hasSameSizeAs(browser.findAll(".example, [data-trial], [data-mode]"))
+			.allSatisfy((settings) -> assertThat(
+					settings.getText().lines().map((line) -> line.strip().replaceAll(" +", " ")))
+				.isNotEmpty()
+				.allSatisfy((line) -> assertThat(sources()).contains(line)));
 		assertThat(browser.text("[data-path='/demo/token-bucket'] .curl")).contains("'http://127.0.0.1:");
 		assertThat(browser.text("[data-path='/demo/token-bucket'] .answer"))
 			.startsWith("Answers: 200 200 200 200 200 429.")
@@ -236,6 +257,17 @@ class PlaygroundIT extends InBrowser {
 		assertThat(browser.text("[data-path='/quote'] .answer")).startsWith("Answers: 200 200 200 429.");
 		assertThat(browser.inaccessible()).isEmpty();
 		assertThat(browser.errors()).isEmpty();
+	}
+
+	/** Returns what the examples show, with one space for several. */
+	private static String sources() throws IOException {
+		StringBuilder sources = new StringBuilder();
+		try (Stream<Path> files = Files.walk(Path.of("src/main"))) {
+			for (Path file : files.filter((each) -> each.toString().matches(".*\\.(java|yml)")).toList()) {
+				sources.append(Files.readString(file));
+			}
+		}
+		return sources.toString().replaceAll(" +", " ");
 	}
 
 	private static String tile(String mode, String outcome) {

@@ -9,6 +9,7 @@ import io.github.ratelimit.algorithm.Algorithms;
 import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
+import io.micrometer.core.instrument.MeterRegistry;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -46,6 +47,9 @@ class SampleApplicationIT {
 
 	@Autowired
 	private ManualClock clock;
+
+	@Autowired
+	private MeterRegistry meters;
 
 	@DynamicPropertySource
 	static void useTestRedis(DynamicPropertyRegistry registry) {
@@ -160,17 +164,56 @@ class SampleApplicationIT {
 	@Test
 	void pageAndActuatorAreNotLimited() {
 		for (String uri : new String[] { "/index.html", "/playground/main.js", "/playground/playground.css",
-				"/actuator/ratelimits", "/actuator/ratelimits/denied", "/actuator/metrics/ratelimit.decisions" }) {
+				"/application.yml", "/actuator/ratelimits", "/actuator/ratelimits/denied",
+				"/actuator/metrics/ratelimit.decisions" }) {
 			assertThat(send(HttpMethod.GET, uri, ONE, null)).hasStatus(200)
 				.headers()
 				.doesNotContainHeader("RateLimit-Policy");
 		}
 	}
 
+	@Test
+	void plansHaveLimitsOfTheirOwn() {
+		assertAllowed(1, null);
+		assertAllowed(3, "free-anna");
+		assertAllowed(10, "pro-paul");
+	}
+
+	private void assertAllowed(int quota, String user) {
+		for (int i = 0; i < quota; i++) {
+			assertThat(send(HttpMethod.GET, "/more/plans", ONE, user)).hasStatus(200)
+				.hasHeader("X-Rate-Limit-Limit", String.valueOf(quota));
+		}
+		assertThat(send(HttpMethod.GET, "/more/plans", ONE, user)).hasStatus(429);
+	}
+
+	@Test
+	void shadowModeReportsAndDeniesNobody() {
+		for (int i = 0; i < 5; i++) {
+			assertThat(send(HttpMethod.GET, "/more/shadow", ONE, null)).hasStatus(200)
+				.headers()
+				.doesNotContainHeader("RateLimit");
+		}
+		assertThat(this.meters.get("ratelimit.decisions")
+			.tags("policy", "more-shadow", "outcome", "shadow-denied")
+			.timer()
+			.count()).isEqualTo(2);
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "GET, /redis", "POST, /redis/stop", "GET, /demo/guess" })
 	void neitherRedisOfOthersNorUnknownAlgorithmIsShown(String method, String path) {
-		assertThat(send(HttpMethod.valueOf(method), path, ONE, null)).hasStatus(404);
+		assertThat(send(HttpMethod.valueOf(method), path, "127.0.0.1", null)).hasStatus(404);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ ONE + ", localhost, http://localhost", "127.0.0.1, rebound.example, http://rebound.example",
+			"127.0.0.1, localhost, https://example.com" })
+	void nobodyElsewhereChangesAnything(String address, String host, String origin) {
+		for (String path : new String[] { "/redis/stop", "/actuator/ratelimits/blocks" }) {
+			assertThat(this.mvc.post().uri("http://" + host + path).remoteAddress(address).header("Origin", origin))
+				.hasStatus(403);
+		}
 	}
 
 	private MvcTestResult logIn(String address, String name, String password, String user) {
