@@ -15,7 +15,7 @@ const SLIDERS = {
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** Reads a limit such as 5/10s. */
-function parseLimit(text) {
+export function parseLimit(text) {
 	const [, quota, number, unit] = /^(\d+)\/(\d*)(ms|s|m|h|d)$/.exec(text);
 	return { quota: Number(quota), window: Number(number || 1) * UNITS[unit], text: `${number || 1} ${unit}` };
 }

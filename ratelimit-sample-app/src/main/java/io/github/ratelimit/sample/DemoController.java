@@ -11,8 +11,8 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * The same limits with each algorithm, to compare them. Pages of any origin may read the
- * answers, including those of denied requests.
+ * The same limits with each algorithm, to compare them, and one that instances share.
+ * Pages of any origin may read the answers, including those of denied requests.
  */
 @CrossOrigin
 @RestController
@@ -24,6 +24,11 @@ class DemoController {
 			throw new ResponseStatusException(HttpStatus.NOT_FOUND);
 		}
 		return "Allowed by " + algorithm + "\n";
+	}
+
+	@GetMapping("/shared")
+	String shared() {
+		return "Allowed\n";
 	}
 
 }

@@ -27,7 +27,8 @@ class LocalRedis implements ApplicationContextInitializer<ConfigurableApplicatio
 
 	private static final Logger logger = LoggerFactory.getLogger(LocalRedis.class);
 
-	private static final String BEAN = "localRedis";
+	/** Name of the server among the beans, and of its connection among the sources. */
+	static final String NAME = "localRedis";
 
 	static final String HOST = "127.0.0.1";
 
@@ -39,11 +40,11 @@ class LocalRedis implements ApplicationContextInitializer<ConfigurableApplicatio
 		}
 		int port = freePort();
 		RedisServer server = start(port);
-		beans.registerSingleton(BEAN, server);
-		beans.registerDisposableBean(BEAN, server::stop);
+		beans.registerSingleton(NAME, server);
+		beans.registerDisposableBean(NAME, server::stop);
 		context.getEnvironment()
 			.getPropertySources()
-			.addFirst(new MapPropertySource(BEAN, Map.of("ratelimit.redis.host", HOST, "ratelimit.redis.port", port)));
+			.addFirst(new MapPropertySource(NAME, Map.of("ratelimit.redis.host", HOST, "ratelimit.redis.port", port)));
 		logger.info("No Redis is configured (ratelimit.redis.* or spring.data.redis.*): started one on {}:{}", HOST,
 				port);
 	}

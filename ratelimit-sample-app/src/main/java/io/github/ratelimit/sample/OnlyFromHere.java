@@ -16,11 +16,11 @@ import org.springframework.web.cors.CorsUtils;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
- * Lets nobody stop Redis or block clients but this machine, and no page but that of this
- * application. An application with a login has roles instead.
+ * Lets nobody stop Redis, change limits or block clients but this machine, and no page
+ * but that of this application. An application with a login has roles instead.
  */
 @Component
-@FilterRegistration(urlPatterns = { "/redis/*", "/actuator/*" })
+@FilterRegistration(urlPatterns = { "/redis/*", "/shared/*", "/actuator/*" })
 class OnlyFromHere extends OncePerRequestFilter {
 
 	private static final Set<String> READING = Set.of("GET", "HEAD", "OPTIONS");

@@ -107,7 +107,7 @@ final class Browser implements AutoCloseable {
 	List<String> errors() {
 		readConsole();
 		List<String> errors = this.console.stream()
-			.filter((message) -> !message.matches(".*(status of (401|429|503)|ERR_NETWORK_CHANGED).*"))
+			.filter((message) -> !message.matches(".*(status of (400|401|429|503)|ERR_NETWORK_CHANGED).*"))
 			.toList();
 		this.console.clear();
 		return errors;

@@ -7,6 +7,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.util.Iterator;
+import java.util.List;
 import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
@@ -14,11 +15,14 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
 
 /**
  * What the playground needs of the application, over HTTP.
@@ -77,6 +81,47 @@ class PlaygroundEndpointsIT {
 			}
 			assertThat(command).startsWith("data:").contains("\"EVALSHA\"", "demo-sliding-log");
 		}
+	}
+
+	@Test
+	void secondInstanceSharesQuotaAndChanges() throws Exception {
+		assertThat(send("GET", "shared/second")).isEqualTo("{\"port\":0}");
+		String started = send("POST", "shared/second");
+		assertThat(send("POST", "shared/second")).isEqualTo(started);
+		String first = playground.url();
+		String second = "http://localhost:%s/".formatted(started.replaceAll("\\D", ""));
+		assertThat(change("2/d", "sliding-log")).isEmpty();
+		assertThat(List.of(shared(first), shared(second), shared(first), shared(second))).containsExactly("200 of 2",
+				"200 of 2", "429 of 2", "429 of 2");
+		assertThat(change("4/d", "sliding-log")).isEmpty();
+		assertThat(List.of(shared(second), shared(first), shared(second))).containsExactly("200 of 4", "200 of 4",
+				"429 of 4");
+		assertThat(change("1/d", "token-bucket")).isEmpty();
+		assertThat(List.of(shared(second), shared(first))).containsExactly("200 of 1", "429 of 1");
+		assertThat(status(second + "shared/second")).isEqualTo(404);
+		assertThat(send("DELETE", "shared/second")).isEqualTo("{\"port\":0}");
+		assertThatIOException().isThrownBy(() -> shared(second));
+	}
+
+	private static String change(String limit, String algorithm) throws IOException, InterruptedException {
+		return send("PUT", "shared/policy?limit=%s&algorithm=%s".formatted(limit, algorithm));
+	}
+
+	/** Returns the status, and the quota that decided. */
+	private static String shared(String url) throws IOException, InterruptedException {
+		HttpResponse<Void> response = http.send(request("GET", url + "shared", "", "X-Client", "sharing"),
+				BodyHandlers.discarding());
+		return "%s of %s".formatted(response.statusCode(),
+				response.headers().firstValue("X-Rate-Limit-Limit").orElse("none"));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "often, sliding-log, Invalid limit (often)", "5/s, guess, Invalid algorithm (guess)",
+			"200000/d, sliding-log, Invalid limit (200000/d)" })
+	void refusedChangeSaysWhy(String limit, String algorithm, String reason) throws Exception {
+		String before = send("GET", "actuator/ratelimits");
+		assertThat(change(limit, algorithm)).startsWith(reason);
+		assertThat(send("GET", "actuator/ratelimits")).isEqualTo(before);
 	}
 
 	@Test

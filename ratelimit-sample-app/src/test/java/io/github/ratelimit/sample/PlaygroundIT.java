@@ -199,6 +199,51 @@ class PlaygroundIT extends InBrowser {
 	}
 
 	@Test
+	void instancesShareQuotaWhosePolicyChangesByKeyboard() throws IOException {
+		open();
+		await(() -> assertThat(browser.text("#shared-yaml")).contains("limits: "));
+		browser.click("#shared-second");
+		await(() -> assertThat(browser.text("#shared-second-status")).isEqualTo("Both count in the same Redis."));
+		WebElement algorithm = browser.find("#shared-algorithm");
+		assertThat(algorithm.getAccessibleName()).isEqualTo("Algorithm");
+		algorithm.sendKeys("sliding-log");
+		assertThat(browser.text("#shared-take")).contains("Take it ");
+		change("5/d", "Changed.");
+		assertThat(browser.text("#shared-yaml")).contains("limits: 5/d\n", "algorithm: sliding-log");
+		browser.click("#shared-send");
+		await(() -> assertThat(sharedCounts("denied")).hasSize(2).doesNotContain(0));
+		assertThat(sharedCounts("allowed").stream().mapToInt(Integer::intValue).sum()).isEqualTo(5);
+		change("7/d", "Changed.");
+		await(() -> assertThat(sharedCounts("allowed").stream().mapToInt(Integer::intValue).sum()).isEqualTo(7));
+		assertThat(browser.text("#shared-together")).startsWith("Admitted by both together: ")
+			.endsWith("where the quota is 7. In no window sliding-log admits more than 7.");
+		change("often", "Invalid limit (often): ");
+		browser.click("#shared-send");
+		assertThat(browser.inaccessible()).isEmpty();
+		browser.click("#shared-second");
+		await(() -> assertThat(browser.text("#shared-second")).isEqualTo("Start a second instance"));
+		assertThat(sharedCounts("allowed")).hasSize(1);
+		assertThat(browser.errors()).isEmpty();
+	}
+
+	private static void change(String limit, String status) {
+		WebElement field = browser.find("#shared-limit");
+		assertThat(field.getAccessibleName()).isEqualTo("Limit");
+		browser.run("document.getElementById('shared-status').textContent = ''");
+		field.sendKeys(Keys.chord(Keys.CONTROL, "a"), limit, Keys.ENTER);
+		await(() -> assertThat(browser.text("#shared-status")).startsWith(status));
+	}
+
+	/** Returns how many requests each instance allowed, or denied. */
+	private static List<Integer> sharedCounts(String outcome) {
+		return Pattern.compile("(\\d+) " + outcome)
+			.matcher(browser.text("#shared-tiles"))
+			.results()
+			.map((count) -> Integer.valueOf(count.group(1)))
+			.toList();
+	}
+
+	@Test
 	void trialsShowWhatPoliciesCanDoBesidesCounting() throws IOException {
 		browser.open(playground.url(), DESKTOP, false);
 		await(() -> assertThat(browser.findAll("[data-trial]")).hasSize(6));

@@ -21,21 +21,32 @@ class PlaygroundPictures extends InBrowser {
 
 	private static final Path FOLDER = Path.of(System.getProperty("ratelimit.pictures", "target/pictures"));
 
-	/** Each step is an element to click, or how many requests have to be sent. */
+	/**
+	 * Each step is an element to click or to wait for, or how many requests have to be
+	 * sent.
+	 */
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', textBlock = """
-			1280 | false | #race | playground-race.png  | [data-preset=edge]; #race-start; 20
-			390  | true  | #race | playground-phone.png | [data-preset=edge]; #race-start; 20
-			1280 | false | [data-algorithm=sliding-window] | playground-redis.png \
-				| [data-algorithm=sliding-window] .lane-open; [data-preset=steady]; #race-start; 12
-			1280 | true  | #live | playground-live.png \
-				| #outage-send; [data-preset=clients]; #race-start; 250; #redis-stop; 310
-			""")
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					1280 | false | #race | playground-race.png  | [data-preset=edge]; #race-start; 20
+					390  | true  | #race | playground-phone.png | [data-preset=edge]; #race-start; 20
+					1280 | false | [data-algorithm=sliding-window] | playground-redis.png \
+						| [data-algorithm=sliding-window] .lane-open; [data-preset=steady]; #race-start; 12
+					1280 | true  | #live | playground-live.png \
+						| #outage-send; [data-preset=clients]; #race-start; 250; #redis-stop; 310
+					1280 | false | #shared | playground-shared.png \
+						| #shared-second; await #shared-tiles li:nth-child(3); #shared-send; await #shared-tiles li:nth-child(3) .denied
+					""")
 	void requestsAreSent(int width, boolean dark, String shown, String file, String steps) throws IOException {
 		open(width, dark);
 		for (String step : steps.split("; ")) {
 			if (step.matches("\\d+")) {
 				awaitRequests(Integer.parseInt(step));
+			}
+			else if (step.startsWith("await ")) {
+				Awaitility.await()
+					.atMost(Duration.ofMinutes(1))
+					.untilAsserted(() -> assertThat(browser.findAll(step.substring(6))).isNotEmpty());
 			}
 			else {
 				browser.click(step);

@@ -210,7 +210,7 @@ class SampleApplicationIT {
 	@CsvSource({ ONE + ", localhost, http://localhost", "127.0.0.1, rebound.example, http://rebound.example",
 			"127.0.0.1, localhost, https://example.com" })
 	void nobodyElsewhereChangesAnything(String address, String host, String origin) {
-		for (String path : new String[] { "/redis/stop", "/actuator/ratelimits/blocks" }) {
+		for (String path : new String[] { "/redis/stop", "/shared/second", "/actuator/ratelimits/blocks" }) {
 			assertThat(this.mvc.post().uri("http://" + host + path).remoteAddress(address).header("Origin", origin))
 				.hasStatus(403);
 		}
