@@ -190,18 +190,10 @@ public final class LeasedRateLimiter extends DelegatingRateLimiter implements Au
 			super.reset(policy, identifier);
 		}
 		finally {
-			forget(policy, identifier);
-		}
-	}
-
-	/**
-	 * Drops the lease of an identifier without giving it back, because its count was
-	 * reset in another way.
-	 */
-	public void forget(Policy policy, Identifier identifier) {
-		LeasedQuota quota = this.quotas.asMap().remove(new Key(policy.name(), identifier));
-		if (quota != null) {
-			quota.forget();
+			LeasedQuota quota = this.quotas.asMap().remove(new Key(policy.name(), identifier));
+			if (quota != null) {
+				quota.forget();
+			}
 		}
 	}
 

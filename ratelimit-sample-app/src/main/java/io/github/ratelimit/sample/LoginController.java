@@ -4,7 +4,6 @@ import java.text.Normalizer;
 import java.util.Locale;
 import java.util.Map;
 
-import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.PolicyLimiter;
 import io.github.ratelimit.spring.PolicyLimiter.Acquisition;
@@ -35,11 +34,8 @@ class LoginController {
 
 	private final PolicyLimiter limiter;
 
-	private final RateLimiter counts;
-
-	LoginController(PolicyLimiter limiter, RateLimiter counts) {
+	LoginController(PolicyLimiter limiter) {
 		this.limiter = limiter;
-		this.counts = counts;
 	}
 
 	@PostMapping("/login")
@@ -54,7 +50,9 @@ class LoginController {
 			return ResponseEntity.status(HttpStatus.UNAUTHORIZED).body("Wrong name or password\n");
 		}
 		attempt.refund();
-		attempt.decision().statuses().forEach((status) -> this.counts.reset(status.policy(), status.identifier()));
+		attempt.decision()
+			.statuses()
+			.forEach((status) -> this.limiter.reset(status.policy().name(), status.identifier()));
 		return ResponseEntity.ok("Welcome, " + account + "\n");
 	}
 

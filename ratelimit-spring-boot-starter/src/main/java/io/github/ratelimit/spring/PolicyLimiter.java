@@ -89,6 +89,19 @@ public interface PolicyLimiter {
 	Decision peek(Use... uses);
 
 	/**
+	 * Removes what identifiers have used of the limits of a policy and of its plans, so
+	 * that they start anew: after a right password, for example. It also removes their
+	 * denials and former penalties, but ends no block and no call that runs.
+	 * @param policy the name of the policy
+	 * @param identifiers some that the policy counts by, at least one; others keep their
+	 * counts. Do not name an address alone, which the login of any account would clear
+	 * @return whether the store has removed the counts; false if it fails and keeps them
+	 * @throws IllegalArgumentException if there is no such policy, or it does not count
+	 * by one of the identifiers, or none is given
+	 */
+	boolean reset(String policy, Identifier... identifiers);
+
+	/**
 	 * What is used of a policy.
 	 * <p>
 	 * A value; safe for use by several threads.

@@ -3,9 +3,6 @@ package io.github.ratelimit.spring.actuate;
 import java.util.function.UnaryOperator;
 
 import io.github.ratelimit.BlockList;
-import io.github.ratelimit.DelegatingRateLimiter;
-import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.RequestHistory;
 import io.github.ratelimit.denial.DenialCache;
@@ -120,26 +117,13 @@ public final class RateLimitActuatorAutoConfiguration {
 			return new MostDenied(properties.shown(), System::nanoTime);
 		}
 
-		/** What is reset, blocked and unblocked is forgotten by this instance as well. */
+		/** What is blocked and unblocked is forgotten by this instance as well. */
 		@Bean
 		@ConditionalOnMissingBean
 		RateLimitsEndpoint rateLimitsEndpoint(RateLimiter limiter, KnownPolicies policies, Decider decider,
 				ObjectProvider<BlockList> blocks, ObjectProvider<RequestHistory> history,
 				ObjectProvider<DenialCache> denials, ObjectProvider<MostDenied> mostDenied,
 				ObjectProvider<RequestIdentifiers> identifiers, RateLimitProperties properties) {
-			RateLimiter watched = new DelegatingRateLimiter(limiter) {
-
-				@Override
-				public void reset(Policy policy, Identifier identifier) {
-					try {
-						super.reset(policy, identifier);
-					}
-					finally {
-						decider.leases().forget(policy, identifier);
-					}
-				}
-
-			};
 			DenialCache cache = denials.getIfAvailable();
 			BlockList list = blocks.getIfAvailable();
 			if (list != null) {
@@ -147,9 +131,9 @@ public final class RateLimitActuatorAutoConfiguration {
 				list = (cache != null) ? cache.watchBlocks(list) : list;
 			}
 			RequestIdentifiers web = identifiers.getIfAvailable();
-			return new RateLimitsEndpoint((cache != null) ? cache.watchCounts(watched) : watched, policies,
-					(web != null) ? web::counted : UnaryOperator.identity(), list, history.getIfAvailable(),
-					mostDenied.getIfAvailable(), StringUtils.hasLength(properties.identifierSecret()));
+			return new RateLimitsEndpoint(limiter, policies, (web != null) ? web::counted : UnaryOperator.identity(),
+					list, history.getIfAvailable(), mostDenied.getIfAvailable(),
+					StringUtils.hasLength(properties.identifierSecret()));
 		}
 
 	}

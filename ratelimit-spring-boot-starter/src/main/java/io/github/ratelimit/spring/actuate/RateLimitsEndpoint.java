@@ -14,6 +14,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.BlockList;
+import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
@@ -172,7 +173,8 @@ public final class RateLimitsEndpoint {
 			default -> {
 				Identifier who = identifier(identifier);
 				List<IdentifiedPolicy> counting = this.policies.counting(who, policy);
-				counting.forEach((all) -> all.policies().forEach((each) -> this.limiter.reset(each, who)));
+				counting.forEach((all) -> all.policies()
+					.forEach((each) -> this.policies.decider().counted().reset(Charge.of(each, who))));
 				yield ok("reset", counting.stream().map((each) -> each.policy().name()).toList());
 			}
 		});

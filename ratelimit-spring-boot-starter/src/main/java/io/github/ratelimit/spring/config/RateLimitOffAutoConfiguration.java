@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.config;
 import io.github.ratelimit.spring.decide.Decided;
 
 import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.PolicyLimiter;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -62,6 +63,11 @@ public final class RateLimitOffAutoConfiguration {
 			@Override
 			public Decision peek(Use... uses) {
 				return Decided.UNLIMITED.decision();
+			}
+
+			@Override
+			public boolean reset(String policy, Identifier... identifiers) {
+				return true;
 			}
 
 		};

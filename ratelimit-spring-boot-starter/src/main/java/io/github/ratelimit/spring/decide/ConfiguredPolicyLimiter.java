@@ -4,13 +4,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.Caller;
 import io.github.ratelimit.spring.PolicyLimiter;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
@@ -37,6 +37,17 @@ public record ConfiguredPolicyLimiter(ConfiguredPolicies policies, Decider decid
 		return this.decider.peek(charges(uses));
 	}
 
+	@Override
+	public boolean reset(String policy, Identifier... identifiers) {
+		IdentifiedPolicy configured = GivenIdentifiers.policy(policy, this.policies);
+		List<Identifier> counted = GivenIdentifiers.requireSome(configured, counted(List.of(identifiers)));
+		boolean done = true;
+		for (Policy each : current(configured, counted).policies()) {
+			done &= each.algorithm().countsCalls() || this.decider.counted().tryReset(new Charge(each, counted, 0));
+		}
+		return done;
+	}
+
 	private List<PolicyCharge> charges(Use... uses) {
 		if (uses.length == 0) {
 			throw new IllegalArgumentException("Invalid uses []: there must be at least one.");
@@ -60,14 +71,21 @@ public record ConfiguredPolicyLimiter(ConfiguredPolicies policies, Decider decid
 	}
 
 	private PolicyCharge ofIdentifiers(IdentifiedPolicy policy, Use use) {
-		Function<Identifier, Identifier> counted = this.enforcer.get()::counted;
-		List<Identifier> identifiers = GivenIdentifiers.of(policy, use.identifiers().stream().map(counted).toList());
+		List<Identifier> identifiers = GivenIdentifiers.of(policy, counted(use.identifiers()));
+		IdentifiedPolicy current = current(policy, identifiers);
+		return new PolicyCharge(current, new Charge(current.policy(), identifiers, use.cost()));
+	}
+
+	private List<Identifier> counted(List<Identifier> given) {
+		return given.stream().map(this.enforcer.get()::counted).toList();
+	}
+
+	private IdentifiedPolicy current(IdentifiedPolicy policy, List<Identifier> identifiers) {
 		Caller caller = (name) -> identifiers.stream()
 			.filter((identifier) -> identifier.type().equals(name))
 			.findFirst()
 			.orElse(null);
-		PolicyUse current = this.decider.current(new PolicyUse(policy, use.cost(), Map.of()), caller);
-		return new PolicyCharge(current.policy(), new Charge(current.policy().policy(), identifiers, use.cost()));
+		return this.decider.current(new PolicyUse(policy, 0, Map.of()), caller).policy();
 	}
 
 	/** Returns the charge for a plan, which no response makes provisional. */

@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 
+import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
@@ -25,6 +26,9 @@ import io.github.ratelimit.outage.OutageRateLimiter;
  * Safe for use by several threads.
  */
 public final class Counted {
+
+	/** Instead of a true cost. */
+	public static final long RESET = -1;
 
 	private final OutageRateLimiter limiter;
 
@@ -93,12 +97,16 @@ public final class Counted {
 	/**
 	 * Settles a charge: refunds or charges the difference to its true cost.
 	 * @param used the charge that was used
-	 * @param cost the true cost, 0 or more
+	 * @param cost the true cost, 0 or more; or {@link #RESET} to remove all that its
+	 * identifiers have used
 	 */
 	public void settle(PolicyCharge used, long cost) {
 		long difference = cost - used.charge().cost();
 		try {
-			if (difference < 0) {
+			if (cost == RESET) {
+				tryReset(used.charge());
+			}
+			else if (difference < 0) {
 				limiter(used).refund(RateLimitRequest.of(used.charge().withCost(-difference)));
 			}
 			else if (difference > 0) {
@@ -107,6 +115,28 @@ public final class Counted {
 		}
 		finally {
 			this.reservations.remove(used);
+		}
+	}
+
+	/**
+	 * Removes the counts of the identifiers of a charge, locally and in the store, with
+	 * what this instance holds and remembers of them.
+	 * @throws StoreException if the store fails, which keeps its counts
+	 */
+	public void reset(Charge charge) {
+		charge.identifiers().forEach((identifier) -> this.local.reset(charge.policy(), identifier));
+		charge.identifiers().forEach((identifier) -> this.limiter.reset(charge.policy(), identifier));
+	}
+
+	/** Resets counts; returns false if the store fails. */
+	boolean tryReset(Charge charge) {
+		try {
+			reset(charge);
+			return true;
+		}
+		catch (StoreException ex) {
+			this.limiter.noteFailure(RateLimitRequest.of(charge), ex);
+			return false;
 		}
 	}
 

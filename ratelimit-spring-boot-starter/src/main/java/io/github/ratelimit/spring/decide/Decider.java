@@ -240,7 +240,7 @@ public final class Decider implements AutoCloseable {
 
 	/**
 	 * Returns the rate limiter that takes parts of quotas in advance. Code that blocks
-	 * identifiers or resets counts in another way tells it.
+	 * identifiers in another way tells it.
 	 */
 	public LeasedRateLimiter leases() {
 		return this.leases;

@@ -63,13 +63,7 @@ public final class GivenIdentifiers {
 				&& byType.containsKey(fallback.identifier()) && !policy.identifiers().contains(fallback.identifier())) {
 			return given;
 		}
-		byType.keySet()
-			.stream()
-			.filter((type) -> !policy.identifiers().contains(type))
-			.findFirst()
-			.ifPresent((type) -> {
-				throw invalid(policy, given, "%s is none of them".formatted(type));
-			});
+		requireSome(policy, given);
 		List<Identifier> identifiers = new ArrayList<>();
 		for (String name : policy.identifiers()) {
 			Identifier identifier = name.equals(IdentifierNames.GLOBAL) ? Identifier.GLOBAL : byType.get(name);
@@ -81,6 +75,19 @@ public final class GivenIdentifiers {
 			}
 		}
 		return identifiers;
+	}
+
+	/** Returns identifiers if there are some, and a policy counts by all of them. */
+	static List<Identifier> requireSome(IdentifiedPolicy policy, List<Identifier> given) {
+		if (given.isEmpty()) {
+			throw invalid(policy, given, "none is given");
+		}
+		for (Identifier identifier : given) {
+			if (!policy.identifiers().contains(identifier.type())) {
+				throw invalid(policy, given, "%s is none of them".formatted(identifier.type()));
+			}
+		}
+		return given;
 	}
 
 	/** Names only the types, because values may be personal. */

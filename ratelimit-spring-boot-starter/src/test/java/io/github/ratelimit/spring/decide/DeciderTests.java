@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.decide;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
@@ -15,6 +16,7 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.spring.ObservedRateLimiter;
@@ -26,6 +28,10 @@ import io.github.ratelimit.spring.policy.Mode;
 import io.github.ratelimit.spring.policy.ResponseCondition;
 import io.github.ratelimit.test.ManualClock;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -34,6 +40,7 @@ import static org.assertj.core.api.Assertions.tuple;
 /**
  * Tests for {@link Decider}.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class DeciderTests {
 
 	private static final Identifier ALICE = Identifier.user("alice");
@@ -219,6 +226,27 @@ class DeciderTests {
 		List<PolicyCharge> free = this.decisions.decideProvisionally(List.of(withCost(TWO, 0))).used();
 		this.decisions.counted().settle(free.get(0), 2);
 		assertThat(remaining(TWO)).isZero();
+	}
+
+	/** The store has a count, the cache a denial, and so has this instance. */
+	@Test
+	void resetRemovesCountsOfStoreAndOfThisInstance(CapturedOutput output) {
+		FailingStore store = new FailingStore();
+		Decider decisions = new Decider(store, List.of(), List::of, UnaryOperator.identity(), () -> 1,
+				new DenialCache(Duration.ofHours(1), 10), Decider.DEFAULT_LONGEST_CALL);
+		Charge one = charges(ONE).get(0).charge();
+		for (RateLimiter instead : new RateLimiter[] { this.store, null, this.store }) {
+			store.instead = instead;
+			for (int i = 0; i < 2; i++) {
+				assertThat(decisions.decide(charges(ONE)).allowed()).isTrue();
+				assertThat(decisions.decide(charges(ONE)).allowed()).isFalse();
+				decisions.counted().settle(charges(ONE).get(0), Counted.RESET);
+			}
+			assertThat(decisions.counted().tryReset(one)).isEqualTo(instead != null);
+		}
+		store.instead = null;
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> decisions.counted().reset(one));
+		assertThat(output).containsOnlyOnce("The store failed");
 	}
 
 	private long remaining(IdentifiedPolicy policy) {

@@ -119,6 +119,24 @@ class PolicyLimiterTests {
 	}
 
 	@Test
+	void resetRemovesCountsOfNamedIdentifiersAlone() {
+		this.inMemory
+			.withPropertyValues("ratelimit.policies.both.plans.pro.limits=9/h", "ratelimit.policies.both.concurrent=3")
+			.run((context) -> {
+				PolicyLimiter limiter = context.getBean(PolicyLimiter.class);
+				Use both = Use.of("both", Identifier.ip("2001:db8::1"), ANNA);
+				Use pro = both.withPlan("pro");
+				limiter.tryAcquire(both);
+				limiter.tryAcquire(pro);
+				assertThat(limiter.reset("both", ANNA)).isTrue();
+				assertThat(remaining(limiter.peek(both))).containsExactly(4L, 5L, 1L, 1L);
+				assertThat(remaining(limiter.peek(pro))).containsExactly(8L, 9L, 1L, 1L);
+				assertThat(limiter.reset("both", Identifier.ip("2001:db8::2"))).isTrue();
+				assertThat(remaining(limiter.peek(both))).containsExactly(5L, 5L, 1L, 1L);
+			});
+	}
+
+	@Test
 	void policyThatIsOffAllowsAnythingAndCountsNothing() {
 		this.inMemory.withPropertyValues("ratelimit.policies.mail.enabled=false").run((context) -> {
 			PolicyLimiter limiter = context.getBean(PolicyLimiter.class);
@@ -201,6 +219,10 @@ class PolicyLimiterTests {
 						"Invalid identifiers [] for the policy 'host': it counts by [code:host], and only code knows code:host."),
 				refused((limiter) -> limiter.tryAcquire(Use.of("all"), Use.of("all")),
 						"Invalid request: the policy 'all' is used twice."),
+				refused((limiter) -> limiter.reset("both"),
+						"Invalid identifiers [] for the policy 'both': it counts by [ip, user], but none is given."),
+				refused((limiter) -> limiter.reset("mail", HOST),
+						"Invalid identifiers [ip] for the policy 'mail': it counts by [user], but ip is none of them."),
 				refused((limiter) -> limiter.tryAcquire(), "Invalid uses []: there must be at least one."),
 				refused((limiter) -> limiter.tryAcquire(Use.of("all").withCost(-1)),
 						"Invalid cost (-1): must not be negative."));
@@ -248,6 +270,7 @@ class PolicyLimiterTests {
 				PolicyLimiter limiter = context.getBean(PolicyLimiter.class);
 				assertThat(acquire(limiter, 9, "mail", ANNA)).containsOnly(true);
 				assertThat(limiter.peek("mail").allowed()).isTrue();
+				assertThat(limiter.reset("mail", ANNA)).isTrue();
 			});
 	}
 

@@ -3,7 +3,6 @@ package io.github.ratelimit.spring.web;
 import java.text.Normalizer;
 import java.util.Locale;
 
-import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.spring.PolicyLimiter;
 import io.github.ratelimit.spring.PolicyLimiter.Acquisition;
 import io.github.ratelimit.spring.PolicyLimiter.Use;
@@ -28,13 +27,10 @@ class LimitedPasswords extends DaoAuthenticationProvider {
 
 	private final PolicyLimiter limiter;
 
-	private final RateLimiter counts;
-
-	LimitedPasswords(UserDetailsService users, PasswordEncoder encoder, PolicyLimiter limiter, RateLimiter counts) {
+	LimitedPasswords(UserDetailsService users, PasswordEncoder encoder, PolicyLimiter limiter) {
 		super(users);
 		setPasswordEncoder(encoder);
 		this.limiter = limiter;
-		this.counts = counts;
 	}
 
 	@Override
@@ -57,7 +53,7 @@ class LimitedPasswords extends DaoAuthenticationProvider {
 				.statuses()
 				.stream()
 				.filter((status) -> !status.policy().name().equals("login-address"))
-				.forEach((status) -> this.counts.reset(status.policy(), status.identifier()));
+				.forEach((status) -> this.limiter.reset(status.policy().name(), status.identifier()));
 			return user;
 		}
 		catch (AuthenticationServiceException ex) {
