@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  * It decides as the filter of paths does, by the current form of the policy, and by
  * {@code on-store-failure} while the store fails. Metrics and listeners see its
  * decisions. It has no effect on responses: no header shows its limits,
- * {@code count-when} does not apply, and a denial is for the caller to handle. A
- * {@link io.github.ratelimit.RateLimiter} is the store itself instead, which knows no
- * configuration and throws exceptions when it fails.
+ * {@code count-when} and {@code reset-when} do not apply, and a denial is for the caller
+ * to handle. A {@link io.github.ratelimit.RateLimiter} is the store itself instead, which
+ * knows no configuration and throws exceptions when it fails.
  * <p>
  * If no identifiers are given, they are those of the present request, or of the thread
  * outside of a request, as for a method with {@code @RateLimited}; so are the plan, the

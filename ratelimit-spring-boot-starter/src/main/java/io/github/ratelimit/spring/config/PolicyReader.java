@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
@@ -83,6 +84,7 @@ public final class PolicyReader {
 			throw invalid(property(name, ".cost"), settings.costOfPaths(), "Has no effect without paths.");
 		}
 		List<String> identifiers = settings.identifiers().isEmpty() ? defaults.identifiers() : settings.identifiers();
+		requireReset(name, settings, identifiers);
 		Enforcement enforcement = readEnforcement(name, settings, defaults.enforcement());
 		Policy calls = readCalls(name, settings);
 		if (calls != null && settings.limits().isEmpty()) {
@@ -98,16 +100,41 @@ public final class PolicyReader {
 
 	private static Enforcement readEnforcement(String policy, PolicySettings settings, Enforcement defaults) {
 		String missing = settings.missingIdentifier();
-		String condition = settings.countWhen();
 		return new Enforcement(PolicySettings.or(settings.mode(), defaults.mode()),
 				PolicySettings.or(settings.onStoreFailure(), defaults.onStoreFailure()),
-				(condition != null)
-						? read(property(policy, ".count-when"), condition, () -> ResponseCondition.parse(condition))
-						: null,
+				readCondition(property(policy, ".count-when"), settings.countWhen()),
 				(missing != null)
 						? read(property(policy, ".missing-identifier"), missing, () -> MissingIdentifier.parse(missing))
 						: defaults.missing(),
-				PolicySettings.or(settings.enabled(), true));
+				PolicySettings.or(settings.enabled(), true),
+				readCondition(property(policy, ".reset-when"), settings.resetWhen()), settings.reset());
+	}
+
+	private static @Nullable ResponseCondition readCondition(String property, @Nullable String text) {
+		return (text != null) ? read(property, text, () -> ResponseCondition.parse(text)) : null;
+	}
+
+	/** Refuses resets that have no effect, or that others could cause. */
+	private static void requireReset(String policy, PolicySettings settings, List<String> identifiers) {
+		List<String> reset = settings.reset();
+		String when = settings.resetWhen();
+		if (when == null && !reset.isEmpty()) {
+			throw invalid(property(policy, ".reset"), reset, "Has no effect without reset-when.");
+		}
+		if (when != null && (reset.isEmpty() || !identifiers.containsAll(reset))) {
+			throw invalid(property(policy, ".reset"), reset,
+					"Must name which of the identifiers %s start anew. Do not name ip alone: who has any account could clear it between two guesses."
+						.formatted(identifiers));
+		}
+		Stream<String> routes = settings.routes().stream().flatMap((route) -> route.paths().stream());
+		Stream.concat(settings.paths().stream(), routes)
+			.filter((path) -> when != null && path.strip().startsWith("/"))
+			.findFirst()
+			.ifPresent((path) -> {
+				throw invalid(property(policy, ".reset-when"), when,
+						"Needs a method before the path %s, such as POST: OPTIONS would succeed as well, without a password."
+							.formatted(path));
+			});
 	}
 
 	/** Returns the policy of concurrent calls; {@code null} if they are not limited. */

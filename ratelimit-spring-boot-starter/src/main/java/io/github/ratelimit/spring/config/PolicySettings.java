@@ -69,6 +69,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * ratelimit.defaults.on-store-failure
  * @param countWhen which responses count, such as status in [401, 403]; the cost of other
  * responses is refunded when they are complete
+ * @param resetWhen which responses remove the counts of the identifiers in reset, such as
+ * status in [200, 204], so that who succeeds starts anew
+ * @param reset identifiers of the policy whose counts these responses remove, such as
+ * ip+account; no others
  * @param plans limits for the users of a plan, by the name of the plan
  * @param penalty blocks of identifiers that are denied too often
  * @param retain number of windows to keep for reading, including the current one; an
@@ -104,7 +108,8 @@ public record PolicySettings(@Option(withoutLimits = true) @Nullable Boolean ena
 		@Option(restart = true) @Nullable String unit, @Option @Nullable Boolean countDenied,
 		@Option(withoutLimits = true) @Nullable Mode mode,
 		@Option(withoutLimits = true) @Nullable OnStoreFailure onStoreFailure,
-		@Option(web = true) @Nullable String countWhen,
+		@Option(web = true) @Nullable String countWhen, @Option(web = true) @Nullable String resetWhen,
+		@Option(web = true) @DefaultValue List<String> reset,
 		@Option(web = true) @DefaultValue Map<String, PlanSettings> plans, @Option @Nullable PenaltySettings penalty,
 		@Option(algorithm = "fixed-window") @Nullable Integer retain,
 		@Option(algorithm = "fixed-window") @Nullable ZoneId zone,

@@ -1,5 +1,7 @@
 package io.github.ratelimit.spring.policy;
 
+import java.util.List;
+
 import io.github.ratelimit.outage.OnStoreFailure;
 import org.jspecify.annotations.Nullable;
 
@@ -18,10 +20,13 @@ import org.jspecify.annotations.Nullable;
  * @param missing what happens to requests that lack an identifier; a policy in shadow
  * mode does not deny them
  * @param enabled whether the policy limits anything; if not, it neither denies nor counts
+ * @param resetWhen which responses remove counts; {@code null} for none
+ * @param reset the identifiers of the policy whose counts they remove. No others are: who
+ * has an account can succeed at any time, and must not clear what an address has used
  * @since 0.1
  */
 public record Enforcement(Mode mode, OnStoreFailure onStoreFailure, @Nullable ResponseCondition countWhen,
-		MissingIdentifier missing, boolean enabled) {
+		MissingIdentifier missing, boolean enabled, @Nullable ResponseCondition resetWhen, List<String> reset) {
 
 	/**
 	 * Requests beyond the limits are denied. While the store fails, each instance limits
@@ -29,15 +34,24 @@ public record Enforcement(Mode mode, OnStoreFailure onStoreFailure, @Nullable Re
 	 */
 	public static final Enforcement DEFAULT = new Enforcement(Mode.ENFORCE, OnStoreFailure.LOCAL, null);
 
+	public Enforcement {
+		reset = List.copyOf(reset);
+	}
+
+	/** Returns whether a status code removes the count of an identifier, by its name. */
+	public boolean resets(int status, String identifier) {
+		return this.resetWhen != null && this.resetWhen.matches(status) && this.reset.contains(identifier);
+	}
+
 	/** Returns whether the cost of a response with a status code remains used. */
 	public boolean counts(int status) {
 		return this.countWhen == null || this.countWhen.matches(status);
 	}
 
-	/** Creates an enforcement of a policy that is enabled. */
+	/** Creates an enforcement of a policy that is enabled, and that nothing resets. */
 	public Enforcement(Mode mode, OnStoreFailure onStoreFailure, @Nullable ResponseCondition countWhen,
 			MissingIdentifier missing) {
-		this(mode, onStoreFailure, countWhen, missing, true);
+		this(mode, onStoreFailure, countWhen, missing, true, null, List.of());
 	}
 
 	/** Creates an enforcement that counts requests without any identifier by address. */
@@ -47,7 +61,7 @@ public record Enforcement(Mode mode, OnStoreFailure onStoreFailure, @Nullable Re
 
 	/** Returns the same enforcement of what no response decides over. */
 	public Enforcement forAllResponses() {
-		return new Enforcement(this.mode, this.onStoreFailure, null, this.missing, this.enabled);
+		return new Enforcement(this.mode, this.onStoreFailure, null, this.missing, this.enabled, null, List.of());
 	}
 
 	/** Returns whether requests may be denied: not in shadow mode, nor if it is off. */

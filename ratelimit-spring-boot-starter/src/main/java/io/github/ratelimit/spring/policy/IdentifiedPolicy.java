@@ -34,17 +34,21 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 
 	/**
 	 * Creates a policy with its identifiers and plans.
-	 * @throws IllegalArgumentException if there is no identifier or a duplicate one, the
-	 * policy of a plan has another name, the other policy does not
-	 * {@linkplain io.github.ratelimit.Algorithm#countsCalls() count calls}, or has the
-	 * same name, or there are more limits, counted separately for each identifier, than
-	 * {@linkplain RateLimitRequest#MAX_STATUSES a request} may have
+	 * @throws IllegalArgumentException if there is no identifier or a duplicate one,
+	 * others are to be reset, the policy of a plan has another name, the other policy
+	 * does not {@linkplain io.github.ratelimit.Algorithm#countsCalls() count calls}, or
+	 * has the same name, or there are more limits, counted separately for each
+	 * identifier, than {@linkplain RateLimitRequest#MAX_STATUSES a request} may have
 	 */
 	public IdentifiedPolicy {
 		identifiers = List.copyOf(identifiers);
 		if (identifiers.isEmpty() || identifiers.stream().distinct().count() != identifiers.size()) {
 			throw new IllegalArgumentException(
 					"Invalid identifiers %s: there must be at least one, and no duplicates.".formatted(identifiers));
+		}
+		if (!identifiers.containsAll(enforcement.reset())) {
+			throw new IllegalArgumentException(
+					"Invalid reset %s: must be among the identifiers %s.".formatted(enforcement.reset(), identifiers));
 		}
 		plans = Collections.unmodifiableMap(new LinkedHashMap<>(plans));
 		plans.forEach((plan, instead) -> {

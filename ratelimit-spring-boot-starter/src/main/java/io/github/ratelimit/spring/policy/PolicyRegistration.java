@@ -218,6 +218,16 @@ public final class PolicyRegistration {
 		return set("count-when", condition);
 	}
 
+	/** Sets which responses reset counts, such as {@code status in [200, 204]}. */
+	public PolicyRegistration resetWhen(String condition) {
+		return set("reset-when", condition);
+	}
+
+	/** Sets of which of the identifiers the counts are reset. */
+	public PolicyRegistration reset(String... identifiers) {
+		return set("reset", List.of(identifiers));
+	}
+
 	/**
 	 * Adds a plan, whose users have other limits.
 	 * @param name the name of the plan, without brackets

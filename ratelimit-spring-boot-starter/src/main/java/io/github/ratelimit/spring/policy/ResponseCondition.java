@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Which responses a policy counts, by their status: {@code status in [401, 403, 5xx]}.
+ * Which responses are meant, by their status: {@code status in [401, 403, 5xx]}.
  * <p>
  * A value; safe for use by several threads.
  *
@@ -59,7 +59,7 @@ public record ResponseCondition(List<Range> statuses) {
 					.formatted(text));
 	}
 
-	/** Returns whether a response with a status code counts. */
+	/** Returns whether a response with a status code is meant. */
 	public boolean matches(int status) {
 		return this.statuses.stream().anyMatch((range) -> range.first() <= status && status <= range.last());
 	}

@@ -11,7 +11,9 @@ import java.util.stream.Stream;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
+import io.github.ratelimit.spring.decide.Counted;
 import io.github.ratelimit.spring.decide.PolicyCharge;
+import io.github.ratelimit.spring.policy.Enforcement;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +34,9 @@ public final class CostSettlement {
 
 	/** With more charges than these, they are added up. */
 	private static final int MOST_USED = 64;
+
+	/** A status that no response has. */
+	private static final int UNKNOWN = 0;
 
 	/** Charges to be settled. */
 	private final List<PolicyCharge> used = new ArrayList<>(2);
@@ -109,7 +114,7 @@ public final class CostSettlement {
 	/** Adds a charge that has been used. */
 	synchronized void add(PolicyCharge charge, @Nullable HttpServletResponse response) {
 		this.response = (this.response != null) ? this.response : response;
-		this.provisional |= charge.isProvisional();
+		this.provisional |= charge.isProvisional() || charge.policy().enforcement().resetWhen() != null;
 		this.used.add(charge);
 		if (this.used.size() >= this.mostUsed) {
 			List<PolicyCharge> summed = accounts(this.used).stream().flatMap(List::stream).toList();
@@ -150,18 +155,23 @@ public final class CostSettlement {
 	/** Identifiers with the same charged and true cost are settled together. */
 	private Stream<Settlement> settlements(List<PolicyCharge> charges, boolean free) {
 		Map<Settlement, List<Identifier>> identifiers = new LinkedHashMap<>();
+		int status = status();
 		for (List<PolicyCharge> account : accounts(charges)) {
 			Long rest = this.settled.get(account.get(0).charge().policy().name());
 			for (Iterator<PolicyCharge> each = account.iterator(); each.hasNext();) {
 				PolicyCharge charge = each.next();
 				long cost = charge.charge().cost();
-				if (free || !counts(charge)) {
+				Enforcement enforcement = charge.policy().enforcement();
+				if (free || (status != UNKNOWN && !enforcement.counts(status))) {
 					cost = 0;
 				}
 				else if (rest != null) {
 					// The last one gets all that is left.
 					cost = each.hasNext() ? Math.min(rest, cost) : rest;
 					rest -= cost;
+				}
+				if (!free && enforcement.resets(status, charge.charge().identifiers().get(0).type())) {
+					cost = Counted.RESET;
 				}
 				identifiers
 					.computeIfAbsent(new Settlement(with(List.of(Identifier.GLOBAL), charge), cost),
@@ -194,25 +204,23 @@ public final class CostSettlement {
 		return charge.withCharge(new Charge(charge.charge().policy(), identifiers, charge.charge().cost()));
 	}
 
-	/** Returns true also if the status is no longer available. */
-	private boolean counts(PolicyCharge charge) {
+	/** Returns the status of the response, unless that is no longer available. */
+	private int status() {
 		if (this.response == null) {
-			return true;
+			return UNKNOWN;
 		}
 		try {
 			int status = this.response.getStatus();
 			boolean failing = this.failed && status < HttpServletResponse.SC_BAD_REQUEST
 					&& !this.response.isCommitted();
-			return charge.policy()
-				.enforcement()
-				.counts(failing ? HttpServletResponse.SC_INTERNAL_SERVER_ERROR : status);
+			return failing ? HttpServletResponse.SC_INTERNAL_SERVER_ERROR : status;
 		}
 		catch (IllegalStateException ex) {
-			return true;
+			return UNKNOWN;
 		}
 	}
 
-	/** A charge and its true cost. */
+	/** A charge and its true cost, or {@link Counted#RESET}. */
 	record Settlement(PolicyCharge used, long cost) {
 
 	}

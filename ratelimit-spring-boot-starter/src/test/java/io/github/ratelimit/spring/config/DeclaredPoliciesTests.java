@@ -113,11 +113,14 @@ class DeclaredPoliciesTests {
 				declaration("penalty.after=1;penalty.within=1m;penalty.block=1h;penalty.mode=shadow",
 						(policy) -> policy.penalty(
 								new Penalty(1, Duration.ofMinutes(1), Duration.ofHours(1), Duration.ofHours(1), true))),
-				declaration("limits=5/s;unit=${none:bytes};count-when=status in [401, 4xx]",
+				declaration(
+						"limits=5/s;unit=${none:bytes};count-when=status in [401, 4xx];reset-when=status in [2xx];reset=ip",
 						(policy) -> policy.limits("1/s", "7/m")
 							.limits("5/s")
 							.unit("${none:bytes}")
-							.countWhen("status in [401, 4xx]")));
+							.countWhen("status in [401, 4xx]")
+							.resetWhen("status in [2xx]")
+							.reset("ip")));
 	}
 
 	private static Arguments declaration(String properties, Consumer<PolicyRegistration> code) {

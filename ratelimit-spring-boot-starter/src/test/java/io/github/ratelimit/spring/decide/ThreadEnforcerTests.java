@@ -125,7 +125,7 @@ class ThreadEnforcerTests {
 	void missingIdentifierIsNotDeniedInShadowOrWhenOff(Mode mode, boolean enabled) {
 		for (MissingIdentifier missing : List.of(MissingIdentifier.DENY, MissingIdentifier.ADDRESS)) {
 			IdentifiedPolicy policy = policy("user")
-				.withEnforcement(new Enforcement(mode, OnStoreFailure.ALLOW, null, missing, enabled));
+				.withEnforcement(new Enforcement(mode, OnStoreFailure.ALLOW, null, missing, enabled, null, List.of()));
 			assertThat(this.enforcer.charge(new PolicyUse(policy, 1, Map.of()))).isEmpty();
 		}
 	}

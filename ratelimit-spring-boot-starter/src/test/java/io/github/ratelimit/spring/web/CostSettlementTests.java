@@ -1,5 +1,6 @@
 package io.github.ratelimit.spring.web;
 
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -21,6 +22,7 @@ import io.github.ratelimit.spring.decide.PolicyCharge;
 import io.github.ratelimit.spring.decide.PolicyUse;
 import io.github.ratelimit.spring.policy.Enforcement;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
+import io.github.ratelimit.spring.policy.MissingIdentifier;
 import io.github.ratelimit.spring.policy.Mode;
 import io.github.ratelimit.spring.policy.ResponseCondition;
 import io.github.ratelimit.spring.web.CostSettlement.Settlement;
@@ -108,6 +110,35 @@ class CostSettlementTests {
 		this.costs.add(new PolicyCharge(any.policy().withEnforcement(ofFailures), any.charge()), response);
 		this.costs.settle("tokens", 7);
 		assertThat(this.costs.end()).singleElement().extracting(Settlement::cost).isEqualTo(cost);
+	}
+
+	/** Of a request that is not limited after all, nothing is reset either. */
+	@ParameterizedTest
+	@CsvSource({ "200, served, -1, 0", "401, served, 1, 1", "200, failed, 0, 0", "200, refunded, 0, 0",
+			", served, 1, 1" })
+	void responseResetsNamedIdentifiersAlone(@Nullable Integer status, String end, long user, long address) {
+		MockHttpServletResponse response = (status != null) ? new MockHttpServletResponse() : null;
+		if (response != null) {
+			response.setStatus(status);
+		}
+		PolicyCharge any = charge(1, ALICE, ADDRESS);
+		Enforcement resetting = new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW,
+				ResponseCondition.parse("status in [401]"), MissingIdentifier.SKIP, true,
+				ResponseCondition.parse("status in [200]"), List.of("user"));
+		this.costs.add(new PolicyCharge(any.policy().withEnforcement(resetting), any.charge()), response);
+		if (end.equals("refunded")) {
+			this.costs.refund();
+		}
+		else if (end.equals("failed")) {
+			this.costs.fail();
+		}
+		Map<Identifier, Long> settled = new HashMap<>();
+		this.costs.end()
+			.forEach((settlement) -> settlement.used()
+				.charge()
+				.identifiers()
+				.forEach((identifier) -> settled.put(identifier, settlement.cost())));
+		assertThat(settled).isEqualTo(Map.of(ALICE, user, ADDRESS, address));
 	}
 
 	@Test

@@ -106,6 +106,16 @@ class RateLimitAutoConfigurationTests {
 	}
 
 	@Test
+	void startFailsWhenMethodHasNotTheIdentifiersToReset() {
+		this.runner.withBean(Login.class)
+			.withPropertyValues("ratelimit.policies.login.limits=5/m", "ratelimit.policies.login.reset=ip",
+					"ratelimit.policies.login.reset-when=status in [200]")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessage("Invalid reset [ip]: must be among the identifiers [user]."));
+	}
+
+	@Test
 	void limiterAndClientBackOffWhenApplicationHasLimiter() {
 		this.runner.withBean("mine", RateLimiter.class, RateLimitAutoConfigurationTests::memory)
 			.run((context) -> assertThat(context).hasSingleBean(RateLimiter.class)
@@ -262,6 +272,14 @@ class RateLimitAutoConfigurationTests {
 	public static class Limited {
 
 		@RateLimited(limits = "1/s", algorithm = "sliding-log", identifiers = "global")
+		public void call() {
+		}
+
+	}
+
+	static class Login {
+
+		@RateLimited(policy = "login", identifiers = "user")
 		public void call() {
 		}
 

@@ -53,6 +53,8 @@ final class PropertyForm {
 			Map.entry("when", "an expression such as #request.getHeader('X-Channel') == 'web'"),
 			Map.entry("unless", "an expression such as #request.getHeader('X-Probe') == 'yes'"),
 			Map.entry("count-when", "a condition such as status in [401, 403]"),
+			Map.entry("reset-when", "a condition such as status in [200, 204]"),
+			Map.entry("reset", "an identifier such as ip or header:X-User"),
 			Map.entry("plan", "an expression such as #principal?.claims['plan']"));
 
 	private PropertyForm() {
