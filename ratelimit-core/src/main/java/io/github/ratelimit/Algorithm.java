@@ -88,6 +88,15 @@ public interface Algorithm {
 		return new long[0];
 	}
 
+	/**
+	 * Returns whether the windows of a limit are those of a calendar, so that one may be
+	 * longer than another; by default not. Policies refuse a limit with a
+	 * {@linkplain Limit#calendar() calendar unit} without this.
+	 */
+	default boolean followsCalendar(Limit limit) {
+		return false;
+	}
+
 	/** Returns whether meters implement {@link Meter#entries}; by default not. */
 	default boolean keepsEntries() {
 		return false;

@@ -1,21 +1,28 @@
 package io.github.ratelimit;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A quota per window. The text form is {@code quota/window}: {@code 10/s}, {@code 120/m},
- * {@code 100/15m}, {@code 10/500ms}, {@code 1000/d}. A value; safe for use by several
- * threads.
+ * {@code 100/15m}, {@code 10/500ms}, {@code 1000/d}, {@code 100/month}. A value; safe for
+ * use by several threads.
  *
  * @param quota the cost that may be used in a window, from 0 (nothing is ever allowed) to
  * {@link #MAX_QUOTA}
  * @param window the length of the window, in whole milliseconds, from 1 ms to
- * {@link #MAX_WINDOW}
+ * {@link #MAX_WINDOW}; of a calendar unit the longest, in days of 24 hours: 7, 31 or 366
+ * @param calendar {@link ChronoUnit#WEEKS WEEKS}, {@link ChronoUnit#MONTHS MONTHS} or
+ * {@link ChronoUnit#YEARS YEARS} if each window is one of the calendar, which the
+ * {@linkplain Algorithm#followsCalendar algorithm} must support; {@code null} if all are
+ * equally long
  */
-public record Limit(long quota, Duration window) {
+public record Limit(long quota, Duration window, @Nullable ChronoUnit calendar) {
 
 	/**
 	 * Largest quota, 2<sup>53</sup> - 1: the largest integer that Redis scripts hold
@@ -30,11 +37,18 @@ public record Limit(long quota, Duration window) {
 
 	private static final long[] UNIT_MILLIS = { 86_400_000, 3_600_000, 60_000, 1000, 1 };
 
-	private static final Pattern TEXT = Pattern.compile("(\\d{1,19})/(\\d{0,19})(ms|s|m|h|d)");
+	private static final List<String> CALENDAR_UNITS = List.of("week", "month", "year");
+
+	private static final List<ChronoUnit> CALENDAR = List.of(ChronoUnit.WEEKS, ChronoUnit.MONTHS, ChronoUnit.YEARS);
+
+	private static final long[] LONGEST_DAYS = { 7, 31, 366 };
+
+	private static final Pattern TEXT = Pattern.compile("(\\d{1,19})/(\\d{0,19})(ms|s|m|h|d|week|month|year)");
 
 	/**
 	 * Creates a limit.
-	 * @throws IllegalArgumentException if the quota or the window is out of range
+	 * @throws IllegalArgumentException if the quota or the window is out of range, or the
+	 * window is not the longest of the calendar unit
 	 */
 	public Limit {
 		if (quota < 0 || quota > MAX_QUOTA) {
@@ -42,6 +56,46 @@ public record Limit(long quota, Duration window) {
 					"Invalid quota (%s): must be between 0 and %s.".formatted(quota, MAX_QUOTA));
 		}
 		requireTime("window", window);
+		if (calendar != null && !window.equals(longest(calendar))) {
+			throw new IllegalArgumentException(
+					"Invalid window (%s): must be %s for %s.".formatted(window, longest(calendar), calendar.name()));
+		}
+	}
+
+	/**
+	 * Creates a limit with windows that are equally long.
+	 * @throws IllegalArgumentException if the quota or the window is out of range
+	 */
+	public Limit(long quota, Duration window) {
+		this(quota, window, null);
+	}
+
+	/**
+	 * Creates a limit with a window for each unit of the calendar.
+	 * @param calendar {@link ChronoUnit#WEEKS WEEKS}, {@link ChronoUnit#MONTHS MONTHS} or
+	 * {@link ChronoUnit#YEARS YEARS}
+	 * @throws IllegalArgumentException if it is another unit, or the quota is out of
+	 * range
+	 */
+	public Limit(long quota, ChronoUnit calendar) {
+		this(quota, longest(calendar), calendar);
+	}
+
+	private static Duration longest(ChronoUnit calendar) {
+		int unit = CALENDAR.indexOf(calendar);
+		if (unit < 0) {
+			throw new IllegalArgumentException(
+					"Invalid calendar unit (%s): must be WEEKS, MONTHS or YEARS.".formatted(calendar.name()));
+		}
+		return Duration.ofDays(LONGEST_DAYS[unit]);
+	}
+
+	/**
+	 * Returns a limit with the same window and another quota.
+	 * @throws IllegalArgumentException if the quota is out of range
+	 */
+	public Limit withQuota(long quota) {
+		return new Limit(quota, this.window, this.calendar);
 	}
 
 	/** Refuses a time that no window can have. */
@@ -56,7 +110,8 @@ public record Limit(long quota, Duration window) {
 	/**
 	 * Parses the text form of a limit.
 	 * @param text {@code quota/window}, where the window is an optional number and one of
-	 * the units {@code ms}, {@code s}, {@code m}, {@code h} and {@code d} (24 hours)
+	 * the units {@code ms}, {@code s}, {@code m}, {@code h} and {@code d} (24 hours), or
+	 * {@code week}, {@code month} or {@code year} of the calendar
 	 * @throws IllegalArgumentException if the text is not a limit, or the quota or the
 	 * window is out of range
 	 */
@@ -64,11 +119,19 @@ public record Limit(long quota, Duration window) {
 		Matcher matcher = TEXT.matcher(text.strip());
 		if (!matcher.matches()) {
 			throw new IllegalArgumentException("Invalid limit (" + text
-					+ "): must be quota/window, such as 10/s, 100/15m or 10/500ms; the units are ms, s, m, h and d.");
+					+ "): must be quota/window, such as 10/s, 100/15m or 100/month; the units are ms, s, m, h, d, week, month and year.");
 		}
 		try {
 			long quota = Long.parseLong(matcher.group(1));
 			long number = matcher.group(2).isEmpty() ? 1 : Long.parseLong(matcher.group(2));
+			int calendar = CALENDAR_UNITS.indexOf(matcher.group(3));
+			if (calendar >= 0) {
+				if (number != 1) {
+					throw new IllegalArgumentException(
+							"there must be no number before %s.".formatted(matcher.group(3)));
+				}
+				return new Limit(quota, CALENDAR.get(calendar));
+			}
 			long unit = UNIT_MILLIS[UNITS.indexOf(matcher.group(3))];
 			return new Limit(quota, Duration.ofMillis(unit).multipliedBy(number));
 		}
@@ -85,8 +148,14 @@ public record Limit(long quota, Duration window) {
 		return this.window.toSeconds() * 1_000_000 + this.window.getNano() / 1000;
 	}
 
-	/** Returns the part after the slash in the text form, such as {@code 15m}. */
+	/**
+	 * Returns the part after the slash in the text form, such as {@code 15m} or
+	 * {@code month}.
+	 */
 	public String windowText() {
+		if (this.calendar != null) {
+			return CALENDAR_UNITS.get(CALENDAR.indexOf(this.calendar));
+		}
 		int unit = 0;
 		while (this.window.toMillis() % UNIT_MILLIS[unit] != 0) {
 			unit++;

@@ -55,14 +55,19 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 			throw new IllegalArgumentException("Invalid policy (%s): must have at most %s limits, but has %s."
 				.formatted(name, MAX_LIMITS, limits.size()));
 		}
-		limits = limits.stream().sorted(Comparator.comparing(Limit::window)).toList();
-		Duration last = Duration.ZERO;
+		limits = limits.stream().sorted(Comparator.comparing(Limit::window).thenComparing(Limit::windowText)).toList();
+		Limit last = null;
 		for (Limit limit : limits) {
-			if (limit.window().equals(last)) {
+			if (last != null && limit.equals(last.withQuota(limit.quota()))) {
 				throw new IllegalArgumentException("Invalid limits %s: there must be only one limit for the window %s."
 					.formatted(limits, limit.windowText()));
 			}
-			last = limit.window();
+			last = limit;
+			if (limit.calendar() != null && !algorithm.followsCalendar(limit)) {
+				throw new IllegalArgumentException(
+						"Invalid limit (%s): %s has no calendar windows, only fixed-window does; use that, or a number of days such as 30d."
+							.formatted(limit, algorithm.name()));
+			}
 			if (limit.quota() > algorithm.maxQuota()) {
 				throw new IllegalArgumentException("Invalid limit (%s): the quota must be at most %s for %s."
 					.formatted(limit, algorithm.maxQuota(), algorithm.name()));

@@ -1,8 +1,10 @@
 package io.github.ratelimit;
 
+import java.time.DayOfWeek;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -17,6 +19,7 @@ import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
 import io.github.ratelimit.algorithm.TokenBucket;
+import io.github.ratelimit.test.RateLimiterContract;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -83,7 +86,11 @@ class InvalidValuesTests {
 					Duration.ofSeconds(Long.MAX_VALUE))
 			.map((window) -> invalid("window (" + window + "): must be whole milliseconds, from 1ms to 3650d.",
 					() -> new Limit(1, window)));
-		return Stream.concat(quotas, windows);
+		Stream<Arguments> calendar = Stream.of(
+				invalid("calendar unit (DAYS): must be WEEKS, MONTHS or YEARS.", () -> new Limit(1, ChronoUnit.DAYS)),
+				invalid("window (PT720H): must be PT744H for MONTHS.",
+						() -> new Limit(1, Duration.ofDays(30), ChronoUnit.MONTHS)));
+		return Stream.of(quotas, windows, calendar).flatMap((some) -> some);
 	}
 
 	static Stream<Arguments> policies() {
@@ -93,7 +100,14 @@ class InvalidValuesTests {
 			.map((name) -> invalid(
 					"policy name (" + name + "): must be 1 to 128 printable ASCII characters other than '/'.",
 					() -> named(name)));
-		return Stream.concat(names, Stream.of(
+		Stream<Arguments> calendar = Stream
+			.concat(RateLimiterContract.algorithms().skip(1), Stream.of(new ConcurrentCalls()))
+			.map((algorithm) -> invalid("limit (5/month): " + algorithm.name()
+					+ " has no calendar windows, only fixed-window does; use that, or a number of days such as 30d.",
+					() -> policy(algorithm, "5/month")));
+		return Stream.concat(Stream.concat(names, calendar), Stream.of(
+				invalid("limits [10/month, 7/month]: there must be only one limit for the window month.",
+						() -> policy(new FixedWindow(), "10/month", "7/month")),
 				invalid("policy (api): must have at least one limit.", InvalidValuesTests::policy),
 				invalid("policy (api): must have at most 20 limits, but has 21.", () -> policy(many)),
 				invalid("limits [10/s, 120/m, 7/m]: there must be only one limit for the window m.",
@@ -122,7 +136,9 @@ class InvalidValuesTests {
 				invalid("precision (PT0.016S): the window of 20000/h would have 225000 sub-windows, more than 10000; set a longer precision.",
 						() -> policy(new SlidingWindow(Duration.ofMillis(16)), "10/s", "20000/h")),
 				invalid("zone (Asia/Kolkata): has no effect, because no window of [1/h] has whole days.",
-						() -> policy(new FixedWindow(1, ZoneId.of("Asia/Kolkata")), "1/h"))));
+						() -> policy(new FixedWindow(1, ZoneId.of("Asia/Kolkata")), "1/h")),
+				invalid("first day of the week (SUNDAY): has no effect, because no limit of [1/7d, 1/month] is for a week.",
+						() -> policy(new FixedWindow(1, ZoneOffset.UTC, DayOfWeek.SUNDAY), "1/month", "1/7d"))));
 		for (int retain : new int[] { 0, 1001 }) {
 			options.add(invalid("retain (" + retain + "): must be between 1 and 1000 windows.",
 					() -> new FixedWindow(retain, ZoneOffset.UTC)));

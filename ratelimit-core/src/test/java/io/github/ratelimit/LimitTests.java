@@ -1,7 +1,9 @@
 package io.github.ratelimit;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -13,32 +15,35 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 class LimitTests {
 
 	@ParameterizedTest
-	@CsvSource({ "10/s, 10, PT1S", "120/m, 120, PT1M", "240/h, 240, PT1H", "1000/d, 1000, PT24H", "1/ms, 1, PT0.001S",
-			"10/500ms, 10, PT0.5S", "100/15m, 100, PT15M", "5/1500ms, 5, PT1.5S", "0/s, 0, PT1S", "7/61s, 7, PT1M1S",
-			"7/90m, 7, PT90M", "7/25h, 7, PT25H", "1/3650d, 1, PT87600H",
-			"9007199254740991/s, 9007199254740991, PT1S" })
-	void textIsReadAndWritten(String text, long quota, Duration window) {
+	@CsvSource({ "10/s, 10, PT1S,", "120/m, 120, PT1M,", "240/h, 240, PT1H,", "1000/d, 1000, PT24H,",
+			"1/ms, 1, PT0.001S,", "10/500ms, 10, PT0.5S,", "100/15m, 100, PT15M,", "5/1500ms, 5, PT1.5S,",
+			"0/s, 0, PT1S,", "7/61s, 7, PT1M1S,", "7/90m, 7, PT90M,", "7/25h, 7, PT25H,", "1/3650d, 1, PT87600H,",
+			"9007199254740991/s, 9007199254740991, PT1S,", "100/week, 100, PT168H, WEEKS",
+			"100/month, 100, PT744H, MONTHS", "0/year, 0, PT8784H, YEARS" })
+	void textIsReadAndWritten(String text, long quota, Duration window, @Nullable ChronoUnit calendar) {
 		Limit limit = Limit.parse(text);
-		assertThat(limit).isEqualTo(new Limit(quota, window));
+		assertThat(limit).isEqualTo(new Limit(quota, window, calendar));
+		assertThat(limit.withQuota(7)).isEqualTo(new Limit(7, window, calendar));
 		assertThat(limit.toString()).isEqualTo(text);
 		assertThat(limit.windowText()).isEqualTo(text.substring(text.indexOf('/') + 1));
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "10/1s, 10/s", "10/60s, 10/m", "10/1000ms, 10/s", "10/3600s, 10/h", "10/24h, 10/d", "10/1440m, 10/d",
-			"007/05m, 7/5m", "' 10/s ', 10/s", "'\t10/s\n', 10/s" })
+			"007/05m, 7/5m", "5/1month, 5/month", "' 10/s ', 10/s", "'\t10/s\n', 10/s" })
 	void textIsWrittenInItsShortestForm(String text, String shortest) {
 		assertThat(Limit.parse(text)).hasToString(shortest);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", " ", "/", "12", "12/", "/s", "12/x", "12/1", "-1/s", "+1/s", "10/-1s", "1.5/s",
-			"10/1.5s", "10/S", "10/MS", "10 /s", "10/ s", "10/5 m", "10/sec", "10 per s", "10/s,20/m", "1e3/s",
-			"\u0663/s", "99999999999999999999/s", "10/99999999999999999999d", "%s/%d" })
+			"10/1.5s", "10/S", "10/MS", "10 /s", "10/ s", "10/5 m", "10/sec", "10/mon", "10/months", "10/M", "10/y",
+			"10 per s", "10/s,20/m", "1e3/s", "\u0663/s", "99999999999999999999/s", "10/99999999999999999999d",
+			"%s/%d" })
 	void textThatIsNoLimitIsRefused(String text) {
 		assertThatIllegalArgumentException().isThrownBy(() -> Limit.parse(text))
 			.withMessage("Invalid limit (" + text
-					+ "): must be quota/window, such as 10/s, 100/15m or 10/500ms; the units are ms, s, m, h and d.");
+					+ "): must be quota/window, such as 10/s, 100/15m or 100/month; the units are ms, s, m, h, d, week, month and year.");
 	}
 
 	@ParameterizedTest
@@ -47,6 +52,13 @@ class LimitTests {
 	void textWithANumberThatIsTooLargeIsRefused(String text) {
 		assertThatIllegalArgumentException().isThrownBy(() -> Limit.parse(text))
 			.withMessage("Invalid limit (" + text + "): the number is too large.");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "5/2week, week", "5/0month, month", "5/10year, year" })
+	void calendarUnitsHaveNoNumber(String text, String unit) {
+		assertThatIllegalArgumentException().isThrownBy(() -> Limit.parse(text))
+			.withMessage("Invalid limit (%s): there must be no number before %s.".formatted(text, unit));
 	}
 
 	@ParameterizedTest

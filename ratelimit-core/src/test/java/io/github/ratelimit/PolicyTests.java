@@ -9,6 +9,8 @@ import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.algorithm.TokenBucket;
 import org.junit.jupiter.api.Test;
 
+import static java.time.DayOfWeek.SUNDAY;
+import static java.time.ZoneOffset.UTC;
 import static org.assertj.core.api.Assertions.assertThat;
 
 class PolicyTests {
@@ -40,6 +42,9 @@ class PolicyTests {
 		assertThat(Policy.of("api", new FixedWindow(), PER_HOUR, PER_SECOND, Limit.parse("5/15m")).stateForm())
 			.isEqualTo("fw-s-15m-h");
 		assertThat(Policy.of("api", new SlidingLog(), Limit.parse("3/500ms")).stateForm()).isEqualTo("sl-500ms");
+		Limit week = Limit.parse("5/week");
+		assertThat(Policy.of("api", new FixedWindow(), week, Limit.parse("9/7d")).stateForm()).isEqualTo("fw-7d-week");
+		assertThat(Policy.of("api", new FixedWindow(2, UTC, SUNDAY), week).stateForm()).isEqualTo("fwr2w7-week");
 	}
 
 	@Test

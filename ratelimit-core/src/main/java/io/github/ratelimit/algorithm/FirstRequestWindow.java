@@ -56,7 +56,7 @@ public record FirstRequestWindow() implements Algorithm {
 	@Override
 	public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
 		return new WindowCounterMeter(limits, state, nowMicros, 1,
-				(limit, now) -> new Window(now, now + limit.windowMicros(), 0));
+				(limit, now) -> new Window(now, now + limit.windowMicros(), 0, limit.windowMicros()));
 	}
 
 }

@@ -21,8 +21,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class WindowCounterMeter extends MeterBase implements Meter {
 
-	/** The current window, and by how much others may differ from the nominal length. */
-	record Window(long start, long end, long uneven) {
+	/**
+	 * The current window.
+	 *
+	 * @param uneven by how much windows may be longer than the nominal length
+	 * @param span how long before its end another may have ended that is kept
+	 */
+	record Window(long start, long end, long uneven, long span) {
 
 	}
 
@@ -53,12 +58,11 @@ final class WindowCounterMeter extends MeterBase implements Meter {
 			int present = this.width * i;
 			long length = window(i);
 			Window window = windows.find(limits.get(i), now);
-			long uneven = (retain > 1) ? window.uneven : 0;
-			this.kept[i] = (retain - 1) * length + uneven;
+			this.kept[i] = (retain - 1) * length + ((retain > 1) ? window.uneven : 0);
 			if (count(present) == 0) {
 				dropUnused(present);
 			}
-			if (count(present) > 0 && end(present) > Math.max(window.end, now + length)) {
+			if (count(present) > 0 && end(present) > Math.max(window.end, now + length + window.uneven)) {
 				// The clock was set back: the count lasts for one window.
 				this.windows[present] = now + length;
 				this.corrected = true;
@@ -72,7 +76,7 @@ final class WindowCounterMeter extends MeterBase implements Meter {
 				begin(present, (end(present) > window.start) ? end(present) + length : window.end);
 			}
 			this.starts[i] = (end(present) == window.end) ? window.start : end(present) - length;
-			forget(present, end(present) - retain * length + uneven);
+			forget(present, end(present) - window.span);
 		}
 	}
 

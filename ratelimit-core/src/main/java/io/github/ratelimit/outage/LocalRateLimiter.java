@@ -128,7 +128,7 @@ public final class LocalRateLimiter implements RateLimiter {
 		}
 		List<Limit> limits = policy.limits()
 			.stream()
-			.map((limit) -> new Limit(share(limit.quota(), instances), limit.window()))
+			.map((limit) -> limit.withQuota(share(limit.quota(), instances)))
 			.toList();
 		return new Policy(policy.name(), policy.algorithm().share(instances, limits), limits, policy.countDenied());
 	}

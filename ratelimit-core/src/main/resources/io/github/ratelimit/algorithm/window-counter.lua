@@ -1,21 +1,21 @@
 -- fixed-window and first-request-window: counters of windows.
 -- Constants: ALIGNED (1: to the epoch; 0: windows begin with the first request), PAST (number of past windows to keep); for
--- each limit ARGUMENTS (for windows of whole days: five ends around the current time, ascending).
+-- each limit ARGUMENTS (for windows that begin at midnight: five ends around the current time, ascending; if past ones are
+-- kept, how long before the end of the current one they may have ended).
 -- State, 14 bytes for each kept window, for each limit from the current one to the oldest: end of the window in
 -- microseconds (7 bytes), count (7 bytes).
 --
 -- @limit start, finish, count, windows
--- @argument end1, end2, end3, end4, end5
+-- @argument end1, end2, end3, end4, end5, span
 
 --- functions
 local MAX_COUNT = 2 ^ 53 - 1
 
 --[if ARGUMENTS]
--- By how much successive windows may differ from the nominal length, in microseconds: days may have 21 to 27 hours in some
--- zones.
+-- By how much windows may be longer than the nominal length, in microseconds: days may have 21 to 27 hours in some zones.
 local UNEVEN = 3 * 3600000000
 
--- Returns the start and the end of the current window of whole days.
+-- Returns the start and the end of the current window that begins at midnight.
 local function find_window(now, length, end1, end2, end3, end4, end5)
     local ends = { end1, end2, end3, end4, end5 }
     for e = 2, 5 do
@@ -132,7 +132,11 @@ present_end = start + WINDOW
 if count == 0 then
     finish = present_end
 else
+--[if ARGUMENTS]
+    if finish > present_end and finish > now + WINDOW + UNEVEN then
+--[else]
     if finish > present_end and finish > now + WINDOW then
+--[end]
         -- The clock was set back: the count lasts one window, not until the clock catches up.
         finish = now + WINDOW
         corrected = true
@@ -153,7 +157,7 @@ end
 --[if PAST]
 windows[1] = finish
 --[if ARGUMENTS]
-if forget(windows, finish - (PAST + 1) * WINDOW + UNEVEN) then
+if forget(windows, finish - span) then
 --[else]
 if forget(windows, finish - (PAST + 1) * WINDOW) then
 --[end]

@@ -111,6 +111,8 @@ class AdmissionBoundTests {
 		Algorithm day = new FixedWindow(1, ZoneId.of("Europe/Paris"));
 		Algorithm steps = new SlidingWindow(Duration.ofSeconds(15));
 		Algorithm down = new SlidingWindowCounter(1, Rounding.DOWN);
+		Algorithm month = new FixedWindow(1, ZoneId.of("Europe/Berlin"));
+		String february = "01-31T22:59:59.999999 01-31T23:00:00 02-28T22:59:59.999999 02-28T23:00:00";
 		String edge = "03-01T12:00:59.999999 03-01T12:01:00";
 		String log = "03-01T12:00:00 03-01T12:00:59.999999 03-01T12:01:00";
 		// From the end of a sub-window, and from its start.
@@ -119,6 +121,8 @@ class AdmissionBoundTests {
 		Stream<Arguments> cases = Stream.of(Arguments.of(new FixedWindow(), "m", edge, 2, 10),
 				// A day of 23 hours.
 				Arguments.of(day, "d", "03-28T22:59:59.999999 03-28T23:00:00 03-29T22:00:00", 86_400_000_000L, 15),
+				Arguments.of(month, "month", february, Duration.ofDays(28).toNanos() / 1000, 10),
+				Arguments.of(month, "month", february, Duration.ofDays(31).toNanos() / 1000, 15),
 				Arguments.of(new FirstRequestWindow(), "m", "1*03-01T12:00:00 " + edge, 2, 9),
 				Arguments.of(new SlidingLog(), "m", log, 60_000_000, 5),
 				Arguments.of(new SlidingLog(), "m", log, 60_000_001, 10), Arguments.of(steps, "m", end, 60_000_001, 5),

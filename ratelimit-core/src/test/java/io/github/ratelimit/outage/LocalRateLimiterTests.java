@@ -126,6 +126,18 @@ class LocalRateLimiterTests {
 		}
 	}
 
+	@Test
+	void shareOfAMonthEndsWithTheMonth() {
+		this.instances.set(3);
+		this.clock.set("2027-02-28T22:00:00Z");
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("6/month"));
+		assertThat(this.limiter.tryAcquire(policy, ALICE, 2).allowed()).isTrue();
+		assertThat(this.limiter.tryAcquire(policy, ALICE).violated()).singleElement().satisfies((status) -> {
+			assertThat(status.limit()).isEqualTo(Limit.parse("6/month"));
+			assertThat(status.retryAfter()).isEqualTo(Duration.ofHours(2));
+		});
+	}
+
 	static Stream<Algorithm> algorithms() {
 		return RateLimiterContract.algorithms();
 	}

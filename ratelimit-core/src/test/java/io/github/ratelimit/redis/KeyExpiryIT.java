@@ -120,6 +120,14 @@ class KeyExpiryIT extends RedisFixture {
 		assertThat(timeToLive(policy)).isBetween(kept - 2000, kept + Duration.ofHours(3).toMillis());
 	}
 
+	@Test
+	void monthExpiresWhenItEnds() {
+		this.clock.set("2027-02-10T00:00:00Z");
+		Policy policy = policy(new FixedWindow(1, ZoneId.of("Europe/Berlin")), "5/month");
+		this.clocked.tryAcquire(policy, ALICE);
+		assertLives(policy, Duration.parse("P18DT23H"));
+	}
+
 	/** What was used last was refunded, so that the window before is the newest. */
 	@Test
 	void windowsOfTheFutureExpireAfterADeniedRequest() {

@@ -57,7 +57,7 @@ final class OperationSequences {
 
 	/** One policy for each algorithm and each of these sets of limits. */
 	private static final List<List<String>> LIMITS = List.of(List.of("3/m"), List.of("5/s", "9/10s", "20/m"),
-			List.of("2/ms", "4/7ms"), List.of("3/s", "6/d"));
+			List.of("2/ms", "4/7ms"), List.of("3/s", "6/d"), List.of("2/week", "4/month", "6/year"));
 
 	private static final List<Algorithm> ALGORITHMS = Stream
 		.concat(RedisFixture.algorithms(), Stream.of(new TokenBucket(2L), new TokenBucket(7L), new ConcurrentCalls()))
@@ -65,7 +65,8 @@ final class OperationSequences {
 
 	static final List<Policy> POLICIES = ALGORITHMS.stream()
 		.flatMap((algorithm) -> LIMITS.stream()
-			.filter((limits) -> !hasZone(algorithm) || limits.contains("6/d"))
+			.filter((limits) -> !hasZone(algorithm) || limits.contains("6/d") || limits.contains("6/year"))
+			.filter((limits) -> algorithm instanceof FixedWindow || !limits.contains("6/year"))
 			.filter((limits) -> !hasOneLimit(algorithm) || limits.size() == 1)
 			.map((limits) -> policy(algorithm, limits)))
 		.toList();
@@ -76,6 +77,7 @@ final class OperationSequences {
 
 	private static final List<Duration> WINDOWS = POLICIES.stream()
 		.flatMap((policy) -> policy.limits().stream())
+		.filter((limit) -> limit.calendar() == null)
 		.map(Limit::window)
 		.distinct()
 		.toList();
@@ -304,7 +306,7 @@ final class OperationSequences {
 		return quotas.list()
 			.ofSize(policy.limits().size())
 			.map((numbers) -> policy.withLimits(IntStream.range(0, numbers.size())
-				.mapToObj((i) -> new Limit(numbers.get(i), policy.limits().get(i).window()))
+				.mapToObj((i) -> policy.limits().get(i).withQuota(numbers.get(i)))
 				.toList()));
 	}
 

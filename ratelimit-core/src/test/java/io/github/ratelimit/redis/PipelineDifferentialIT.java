@@ -1,6 +1,7 @@
 package io.github.ratelimit.redis;
 
 import java.time.Duration;
+import java.time.ZoneId;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -43,6 +44,7 @@ class PipelineDifferentialIT {
 
 	private static final List<Policy> POLICIES = Stream
 		.of(policy(new FixedWindow(), "3/s", "9/10s", "20/m"), policy(new FixedWindow(), "5/s").withCountDenied(true),
+				policy(new FixedWindow(1, ZoneId.of("Europe/Berlin")), "4/week", "9/month"),
 				policy(new SlidingWindowCounter(), "3/s", "9/10s"),
 				policy(new SlidingWindowCounter(0.3, Rounding.DOWN), "5/10s", "20/m").withCountDenied(true),
 				policy(new SlidingWindow(Duration.ofMillis(500)), "3/s", "9/10s"),

@@ -121,6 +121,22 @@ class PipelineRateLimiterIT extends PipelineContracts {
 		assertThat(this.limiter.tryAcquire(policy, ALICE).retryAfter()).contains(Duration.ofHours(23));
 	}
 
+	/**
+	 * Though 31 days end with the month, they began before it, and have another count.
+	 */
+	@Test
+	void monthsAreThoseOfTheCalendar() {
+		Policy policy = policy(new FixedWindow(), "9/31d", "7/month");
+		this.clock.set("2043-01-30T00:00:00Z");
+		this.limiter.tryAcquire(policy, ALICE, 5);
+		this.clock.set("2043-02-02T00:00:00Z");
+		assertThat(remaining(this.limiter, policy, ALICE)).containsExactly(4L, 7L);
+		assertThat(this.limiter.tryAcquire(policy, ALICE, 5).retryAfter()).contains(Duration.ofDays(27));
+		this.clock.set("2043-03-01T00:00:00Z");
+		assertThat(this.limiter.tryAcquire(policy, ALICE, 5).statuses()).extracting(LimitStatus::resetAfter)
+			.containsExactly(Duration.ofDays(31), Duration.ofDays(31));
+	}
+
 	@Test
 	void impossibleCostInShadowModeBeginsNoWindow() {
 		Policy policy = policy(new FirstRequestWindow(), "3/m");

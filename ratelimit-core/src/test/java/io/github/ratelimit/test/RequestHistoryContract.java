@@ -227,6 +227,18 @@ public abstract class RequestHistoryContract extends RateLimiterContract {
 		assertThat(history().series(policy, ALICE)).extracting(WindowCount::count).containsExactly(5L, 1L);
 	}
 
+	/** Though nothing was used in February, and there was room for December. */
+	@Test
+	void monthsAreReturnedWhileTheyAreRetained() {
+		Policy policy = policy("series", new FixedWindow(3, ZoneOffset.UTC), "10/month");
+		for (String day : List.of("2026-12-31", "2027-01-01", "2027-03-31")) {
+			this.clock.set(day + "T12:00:00Z");
+			acquire(policy, 2, "");
+		}
+		assertThat(history().series(policy, ALICE)).containsExactly(count("10/month", "2027-04-01T00:00:00Z", 2),
+				count("10/month", "2027-02-01T00:00:00Z", 2));
+	}
+
 	@Test
 	void firstRequestWindowIsASeriesOfOne() {
 		Policy policy = policy(new FirstRequestWindow(), "5/m");

@@ -51,7 +51,7 @@ final class AlignedCounter extends Counter {
 			Map<String, Long> pastCounts) {
 		super(charge, identifier, limit, slot, time);
 		this.length = length(charge.policy(), limit);
-		this.key = key + ':' + this.length / 1000 + ':';
+		this.key = key + ':' + ((limit.calendar() != null) ? limit.windowText() : this.length / 1000) + ':';
 		this.reach = reach(charge.policy(), limit);
 		this.end = endAt(time.micros());
 		this.pastCounts = pastCounts;
@@ -91,7 +91,7 @@ final class AlignedCounter extends Counter {
 		return (shared ? policy.limits().get(policy.limits().size() - 1) : limit).windowMicros();
 	}
 
-	/** Days differ in length, so the end of a window of days comes from the algorithm. */
+	/** Days and months differ in length, so their ends come from the algorithm. */
 	private long endAt(long micros) {
 		return (this.reach > 0) ? micros - micros % this.length + this.length : meterOf().state().numbers()[0];
 	}

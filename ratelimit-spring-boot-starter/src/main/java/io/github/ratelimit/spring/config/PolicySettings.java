@@ -4,6 +4,7 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import java.time.DayOfWeek;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.LinkedHashMap;
@@ -38,7 +39,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param enabled whether the policy limits anything; if false, everything is allowed and
  * nothing is counted or reported, but all other options must still be valid; default:
  * true
- * @param limits limits, such as 10/s, 100/15m or 10/500ms, all enforced together
+ * @param limits limits, such as 10/s, 100/15m or 10/500ms, all enforced together;
+ * fixed-window also has 100/week, 100/month and 100/year
  * @param concurrent maximum number of requests of an identifier that run at the same
  * time, from 1 to 1000, beside limits or instead of them
  * @param concurrentLease how long a request still counts as running after its instance
@@ -77,8 +79,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param penalty blocks of identifiers that are denied too often
  * @param retain number of windows to keep for reading, including the current one; an
  * option of fixed-window
- * @param zone time zone in which windows of whole days begin at midnight; an option of
- * fixed-window
+ * @param zone time zone in which windows of whole days, weeks, months and years begin at
+ * midnight; an option of fixed-window
+ * @param firstDayOfWeek day on which windows of a week begin; an option of fixed-window;
+ * default: monday
  * @param precision length of a sub-window; an option of sliding-window
  * @param previousWeight weight of the previous window, from 0 to 1; an option of
  * sliding-window-counter
@@ -113,6 +117,7 @@ public record PolicySettings(@Option(withoutLimits = true) @Nullable Boolean ena
 		@Option(web = true) @DefaultValue Map<String, PlanSettings> plans, @Option @Nullable PenaltySettings penalty,
 		@Option(algorithm = "fixed-window") @Nullable Integer retain,
 		@Option(algorithm = "fixed-window") @Nullable ZoneId zone,
+		@Option(algorithm = "fixed-window") @Nullable DayOfWeek firstDayOfWeek,
 		@Option(algorithm = "sliding-window") @Nullable Duration precision,
 		@Option(algorithm = "sliding-window-counter") @Nullable Double previousWeight,
 		@Option(algorithm = "sliding-window-counter") @Nullable Rounding rounding,
@@ -150,7 +155,8 @@ public record PolicySettings(@Option(withoutLimits = true) @Nullable Boolean ena
 	 */
 	Algorithm withOptions(Algorithm algorithm) {
 		if (algorithm instanceof FixedWindow window) {
-			return new FixedWindow(or(this.retain, window.retain()), or(this.zone, window.zone()));
+			return new FixedWindow(or(this.retain, window.retain()), or(this.zone, window.zone()),
+					or(this.firstDayOfWeek, window.firstDayOfWeek()));
 		}
 		if (algorithm instanceof SlidingWindowCounter counter) {
 			return new SlidingWindowCounter(or(this.previousWeight, counter.previousWeight()),

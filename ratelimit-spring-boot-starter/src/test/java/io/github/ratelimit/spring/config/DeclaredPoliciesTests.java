@@ -1,6 +1,8 @@
 package io.github.ratelimit.spring.config;
 
+import java.time.DayOfWeek;
 import java.time.Duration;
+import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.HashMap;
 import java.util.List;
@@ -78,6 +80,11 @@ class DeclaredPoliciesTests {
 						(policy) -> policy.algorithm(new FixedWindow(3, ZoneOffset.ofHours(2)))
 							.limits("10/d")
 							.lease(Duration.ofSeconds(1))),
+				declaration(
+						"algorithm=fixed-window;zone=Europe/Berlin;first-day-of-week=sunday;limits=10/week,30/month;plans.gold.limits=100/week",
+						(policy) -> policy.algorithm(new FixedWindow(1, ZoneId.of("Europe/Berlin"), DayOfWeek.SUNDAY))
+							.limits("10/week", "30/month")
+							.plan("gold", "100/week")),
 				declaration("algorithm=sliding-log;metadata=#request.method;count-denied=true;unit=bytes",
 						(policy) -> policy.algorithm(new SlidingLog())
 							.metadata("#request.method")
@@ -142,7 +149,7 @@ class DeclaredPoliciesTests {
 				// An algorithm has its own name and its options, as an object.
 				assertThat(declared.getBean(RateLimitProperties.class).policies()).usingRecursiveComparison()
 					.ignoringFieldsMatchingRegexes(
-							".*\\.(algorithm|burst|precision|previousWeight|rounding|retain|zone)")
+							".*\\.(algorithm|burst|precision|previousWeight|rounding|retain|zone|firstDayOfWeek)")
 					.isEqualTo(configured.getBean(RateLimitProperties.class).policies());
 				assertThat(declared.getBean(ConfiguredPolicies.class))
 					.isEqualTo(configured.getBean(ConfiguredPolicies.class));

@@ -58,8 +58,8 @@ class PolicyTableTests {
 						  policy           algorithm       limits       identifiers  mode     on-store-failure  plans  count-denied  enabled  applies to
 						  Limited.inPlace  sliding-window  1/s          ip           enforce  local             -      -             -        @Limited.inPlace
 						  api              sliding-window  10/s, 120/m  ip, user     enforce  local             partner: unlimited true; pro: limits 100/s  -  -  /api/**
-						  day              fixed-window [retain=1, zone=Europe/Paris]  5/d  ip    enforce  local  -  true  -  @Limited.day, @Limited.today
-						  day              fixed-window [retain=1, zone=Europe/Paris]  5/d  user  enforce  local  -  true  -  @Limited.dayOfUser
+						  day              fixed-window [retain=1, zone=Europe/Paris, firstDayOfWeek=MONDAY]  5/d  ip    enforce  local  -  true  -  @Limited.day, @Limited.today
+						  day              fixed-window [retain=1, zone=Europe/Paris, firstDayOfWeek=MONDAY]  5/d  user  enforce  local  -  true  -  @Limited.dayOfUser
 						  off              sliding-window  1/m          ip           shadow   local             -      -             false    nothing yet
 						  unused           leaky-bucket    1/m          ip           enforce  local             -      -             -        nothing yet
 						  user             sliding-window  10/m         ip           shadow   deny              -      -             -        GET /user, POST /user (cost 2)

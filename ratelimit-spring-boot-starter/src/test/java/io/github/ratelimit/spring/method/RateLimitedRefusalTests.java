@@ -49,7 +49,8 @@ class RateLimitedRefusalTests {
 	@CsvSource(delimiter = '|', quoteCharacter = '"',
 			textBlock = """
 					unknownPolicy     | there is no policy 'nothing' below ratelimit.policies, only [api, one, web].
-					wrongLimit        | Invalid limit (ten/s): must be quota/window, such as 10/s, 100/15m or 10/500ms; the units are ms, s, m, h and d.
+					wrongLimit        | Invalid limit (ten/s): must be quota/window, such as 10/s, 100/15m or 100/month; the units are ms, s, m, h, d, week, month and year.
+					month             | Invalid limit (5/month): sliding-window has no calendar windows, only fixed-window does; use that, or a number of days such as 30d.
 					nothing           | it must name a policy or have limits.
 					both              | Invalid limits [1/s, 2/m]: the policy 'api' is from the configuration; remove the limits, or the policy.
 					renamed           | Invalid name (foo): the policy 'api' is from the configuration; remove the name, or the policy.
@@ -137,6 +138,9 @@ class RateLimitedRefusalTests {
 
 		@RateLimited(limits = { "1/s", "ten/s" })
 		void wrongLimit();
+
+		@RateLimited(limits = "5/month")
+		void month();
 
 		@RateLimited
 		void nothing();

@@ -212,6 +212,10 @@ final class TestApplication implements AutoCloseable {
 		this.clock.advance(time);
 	}
 
+	void setTime(String time) {
+		this.clock.set(time);
+	}
+
 	/** Lets so much time pass that nothing counts any more. */
 	void forget() {
 		advance(Duration.ofDays(10));

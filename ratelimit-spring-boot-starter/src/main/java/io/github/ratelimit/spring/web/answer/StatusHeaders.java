@@ -190,7 +190,7 @@ public final class StatusHeaders implements LimitHeaders {
 		if (unit != null) {
 			StringItem.valueOf(unit).serializeTo(field.append(";qu="));
 		}
-		if (limit.window().getNano() == 0 && !countsCalls(policy)) {
+		if (limit.window().getNano() == 0 && !countsCalls(policy) && !policy.algorithm().followsCalendar(limit)) {
 			field.append(";w=").append(integer(limit.window().toSeconds()));
 		}
 	}

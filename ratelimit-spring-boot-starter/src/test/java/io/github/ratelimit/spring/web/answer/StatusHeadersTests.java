@@ -2,6 +2,8 @@ package io.github.ratelimit.spring.web.answer;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -54,6 +56,8 @@ class StatusHeadersTests {
 					many 100/m 50 60 0; few 10/m 9 10 0     | "many";q=100;w=60, "few";q=10;w=60 | "many";r=50;t=60, "few";r=9;t=10 | 10 9 11
 					few 2/m 0 30 0; violated 10/m 3 10 5    | "few";q=2;w=60, "violated";q=10;w=60 | "few";r=0;t=30, "violated";r=3;t=10 | 10 3 11
 					soon 10/m 5 10 0; late 10/m 5 30 0      | "soon";q=10;w=60, "late";q=10;w=60 | "soon";r=5;t=10, "late";r=5;t=30 | 10 5 31
+					api 10/month 7 9 0; utc 5/week 4 8 0    | "api";q=10, "utc";q=5 | "api";r=7;t=9, "utc";r=4;t=8 | 5 4 9
+					berlin 10/d 7 9 0; east 10/d 8 9 0      | "berlin";q=10, "east";q=10;w=86400 | "berlin";r=7;t=9, "east";r=8;t=9 | 10 7 10
 					calls 5/m 0 60 60                       | "calls";q=5;qu="concurrent-requests" | "calls";r=0 | 5 0 -
 					calls 5/m 0 60 60; api 10/m 7 30 0      | "calls";q=5;qu="concurrent-requests", "api";q=10;w=60 | "calls";r=0, "api";r=7;t=30 | 10 7 31
 					""")
@@ -125,8 +129,12 @@ class StatusHeadersTests {
 		String[] parts = text.split(" ");
 		Limit limit = Limit.parse(parts[1]);
 		Duration wait = Duration.ofSeconds(Long.parseLong(parts[4]));
-		Policy policy = Policy.of(parts[0], parts[0].equals("calls") ? new ConcurrentCalls() : new FixedWindow(),
-				limit);
+		Policy policy = Policy.of(parts[0], switch (parts[0]) {
+			case "calls" -> new ConcurrentCalls();
+			case "berlin" -> new FixedWindow(1, ZoneId.of("Europe/Berlin"));
+			case "east" -> new FixedWindow(1, ZoneOffset.ofHours(3));
+			default -> new FixedWindow();
+		}, limit);
 		return new LimitStatus(policy, (parts.length > 5) ? Identifier.user(parts[5]) : Identifier.GLOBAL, limit,
 				Long.parseLong(parts[2]), Duration.ofSeconds(Long.parseLong(parts[3])), wait, !wait.isZero());
 	}
