@@ -41,8 +41,9 @@ public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Du
 		LOCAL,
 
 		/**
-		 * The cache of denials: the store has denied the same request before and cannot
-		 * allow it yet, or a quota is 0, so that it is never allowed.
+		 * Memory of denials: the store has denied the same request before and cannot
+		 * allow it yet, others {@linkplain WaitingRateLimiter wait} for so much quota, or
+		 * a quota is 0, so that it is never allowed.
 		 */
 		DENIAL_CACHE,
 
