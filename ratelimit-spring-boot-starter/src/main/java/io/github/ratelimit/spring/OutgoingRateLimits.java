@@ -1,5 +1,6 @@
 package io.github.ratelimit.spring;
 
+import java.time.Duration;
 import java.util.function.Function;
 
 import io.github.ratelimit.Identifier;
@@ -20,11 +21,15 @@ import org.springframework.http.client.ClientHttpRequestInterceptor;
  * }</pre>
  * <p>
  * A call that is denied throws {@link OutgoingCallDeniedException} at once, and nothing
- * is sent. A call that was sent stays counted. If the store failed and the policy denies
- * requests then, a call throws {@link io.github.ratelimit.StoreException}.
+ * is sent. With a longest wait, calls wait until the policy allows them, in the order of
+ * {@link io.github.ratelimit.WaitingRateLimiter} and before they take a connection, but
+ * not if that takes longer. A thread that is interrupted then throws
+ * {@link java.io.InterruptedIOException}. A call that was sent stays counted. If the
+ * store failed and the policy denies requests then, a call throws
+ * {@link io.github.ratelimit.StoreException}.
  * <p>
  * If the other service answers with 429, 503 or 403 and says how long to wait, all calls
- * of the identifier are denied until then, in all instances. This is the time of
+ * of the identifier are denied until then, or wait, in all instances. This is the time of
  * {@code Retry-After}, in seconds or as a date, or else the longest of
  * {@code X-RateLimit-Reset} with {@code X-RateLimit-Remaining: 0}, and {@code t} of the
  * limits in {@code RateLimit} with {@code r=0}. Numbers of a billion and more are seconds
@@ -38,13 +43,38 @@ import org.springframework.http.client.ClientHttpRequestInterceptor;
 public interface OutgoingRateLimits {
 
 	/**
-	 * Returns an interceptor that counts all calls together.
+	 * Returns an interceptor that counts all calls together, and denies them at once.
 	 * @param policy the name of a policy with the identifier {@code global} only
 	 * @return a new interceptor
 	 * @throws IllegalArgumentException if there is no such policy, or it has other
 	 * identifiers
 	 */
-	ClientHttpRequestInterceptor interceptor(String policy);
+	default ClientHttpRequestInterceptor interceptor(String policy) {
+		return interceptor(policy, Duration.ZERO);
+	}
+
+	/**
+	 * Returns an interceptor that counts all calls together.
+	 * @param policy the name of a policy with the identifier {@code global} only
+	 * @param maxWait how long a call may wait, zero or more
+	 * @return a new interceptor
+	 * @throws IllegalArgumentException if there is no such policy, it has other
+	 * identifiers, or the longest wait is negative; or if it is not zero, and the policy
+	 * counts denied requests or has a penalty
+	 */
+	ClientHttpRequestInterceptor interceptor(String policy, Duration maxWait);
+
+	/**
+	 * Returns an interceptor that counts each call by an identifier, and denies it at
+	 * once.
+	 * @param policy the name of a policy with one identifier, such as {@code code:host}
+	 * @param identifier returns the identifier of a call
+	 * @return a new interceptor
+	 * @throws IllegalArgumentException if there is no such policy
+	 */
+	default ClientHttpRequestInterceptor interceptor(String policy, Function<HttpRequest, Identifier> identifier) {
+		return interceptor(policy, identifier, Duration.ZERO);
+	}
 
 	/**
 	 * Returns an interceptor that counts each call by an identifier, such as the host or
@@ -53,9 +83,13 @@ public interface OutgoingRateLimits {
 	 * @param identifier returns the identifier of a call, such as
 	 * {@code new Identifier("code:host", request.getURI().getAuthority().toLowerCase(Locale.ROOT))}.
 	 * A call throws {@code IllegalArgumentException} if the policy does not count by it
+	 * @param maxWait how long a call may wait, as for
+	 * {@link #interceptor(String, Duration)}
 	 * @return a new interceptor
-	 * @throws IllegalArgumentException if there is no such policy
+	 * @throws IllegalArgumentException if there is no such policy, or nobody can wait for
+	 * it so long, as for {@link #interceptor(String, Duration)}
 	 */
-	ClientHttpRequestInterceptor interceptor(String policy, Function<HttpRequest, Identifier> identifier);
+	ClientHttpRequestInterceptor interceptor(String policy, Function<HttpRequest, Identifier> identifier,
+			Duration maxWait);
 
 }

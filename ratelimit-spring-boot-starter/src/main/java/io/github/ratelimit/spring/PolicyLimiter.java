@@ -1,5 +1,6 @@
 package io.github.ratelimit.spring;
 
+import java.time.Duration;
 import java.util.List;
 
 import io.github.ratelimit.Decision;
@@ -61,6 +62,38 @@ public interface PolicyLimiter {
 	 * policies denies requests in that case
 	 */
 	Acquisition tryAcquire(Use... uses);
+
+	/**
+	 * Uses a cost of 1 as soon as every limit of a policy allows it.
+	 * @param policy the name of the policy
+	 * @param identifier the identifier to count by
+	 * @param atMost how long to wait at most
+	 * @return the decision, and what was used
+	 * @throws InterruptedException as {@link #acquire(Duration, Use...)}
+	 * @throws IllegalArgumentException as {@link #acquire(Duration, Use...)}
+	 * @throws io.github.ratelimit.StoreException as {@link #acquire(Duration, Use...)}
+	 */
+	default Acquisition acquire(String policy, Identifier identifier, Duration atMost) throws InterruptedException {
+		return acquire(atMost, Use.of(policy, identifier));
+	}
+
+	/**
+	 * Uses the cost of each policy as soon as every limit of all policies allows it. The
+	 * caller sleeps meanwhile: see {@link io.github.ratelimit.WaitingRateLimiter} for
+	 * what it promises. Listeners are notified once, of the last decision.
+	 * @param atMost how long to wait at most. If that cannot suffice, this is denied at
+	 * once. If it is zero or less, this is {@link #tryAcquire(Use...)}
+	 * @param uses what is used of each policy; at least one, each of a different policy
+	 * @return the decision, and what was used; its retry-after takes account of those who
+	 * wait ahead
+	 * @throws InterruptedException if the thread was interrupted before or while it
+	 * waited; nothing was used
+	 * @throws IllegalArgumentException as {@link #tryAcquire(Use...)}, and if a policy
+	 * counts denied requests or has a penalty, because waiting would be punished
+	 * @throws CallerDeniedException as {@link #tryAcquire(Use...)}
+	 * @throws io.github.ratelimit.StoreException as {@link #tryAcquire(Use...)}
+	 */
+	Acquisition acquire(Duration atMost, Use... uses) throws InterruptedException;
 
 	/**
 	 * Returns the decision that {@link #tryAcquire(String, Identifier...)} would make

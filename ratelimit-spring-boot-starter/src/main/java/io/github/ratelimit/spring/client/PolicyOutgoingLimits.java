@@ -1,14 +1,19 @@
 package io.github.ratelimit.spring.client;
 
+import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.Semaphore;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
+import io.github.ratelimit.WaitingRateLimiter;
+import io.github.ratelimit.WaitingRateLimiter.Time;
 import io.github.ratelimit.spring.OutgoingCallDeniedException;
 import io.github.ratelimit.spring.OutgoingRateLimits;
 import io.github.ratelimit.spring.PolicyLimiter;
@@ -31,35 +36,35 @@ import org.springframework.http.client.ClientHttpResponse;
  * @param limiter decides
  * @param enforcer supplies what knows how identifiers are counted
  * @param waits remembers who has to wait
+ * @param time how time passes for those who wait
  */
 record PolicyOutgoingLimits(ConfiguredPolicies policies, UnaryOperator<IdentifiedPolicy> current, PolicyLimiter limiter,
-		Supplier<PolicyEnforcer> enforcer, RequestedWaits waits) implements OutgoingRateLimits {
+		Supplier<PolicyEnforcer> enforcer, RequestedWaits waits, Time time) implements OutgoingRateLimits {
 
 	/** GitHub asks to wait with 403 as well. */
 	private static final List<Integer> MAY_ASK_TO_WAIT = List.of(HttpStatus.TOO_MANY_REQUESTS.value(),
 			HttpStatus.SERVICE_UNAVAILABLE.value(), HttpStatus.FORBIDDEN.value());
 
 	@Override
-	public ClientHttpRequestInterceptor interceptor(String policy) {
+	public ClientHttpRequestInterceptor interceptor(String policy, Duration maxWait) {
 		GivenIdentifiers.of(GivenIdentifiers.policy(policy, this.policies), List.of(Identifier.GLOBAL));
-		return interceptor(policy, (request) -> Identifier.GLOBAL);
+		return interceptor(policy, (request) -> Identifier.GLOBAL, maxWait);
 	}
 
 	@Override
-	public ClientHttpRequestInterceptor interceptor(String policy, Function<HttpRequest, Identifier> identifier) {
+	public ClientHttpRequestInterceptor interceptor(String policy, Function<HttpRequest, Identifier> identifier,
+			Duration maxWait) {
 		IdentifiedPolicy configured = GivenIdentifiers.policy(policy, this.policies);
+		if (maxWait.isNegative()) {
+			throw new IllegalArgumentException("Invalid longest wait (%s): must not be negative.".formatted(maxWait));
+		}
+		if (!maxWait.isZero()) {
+			WaitingRateLimiter.requireUnpunished(configured.policy());
+		}
 		return (request, body, execution) -> {
 			Identifier caller = this.enforcer.get().counted(identifier.apply(request));
 			boolean denies = this.current.apply(configured).enforcement().denies();
-			Duration wait = denies ? this.waits.remaining(policy, caller) : null;
-			if (wait != null) {
-				throw new OutgoingCallDeniedException(policy,
-						new Decision(false, List.of(), wait, Decision.Source.LOCAL));
-			}
-			PolicyLimiter.Acquisition call = this.limiter.tryAcquire(policy, caller);
-			if (!call.allowed()) {
-				throw new OutgoingCallDeniedException(policy, call.decision());
-			}
+			PolicyLimiter.Acquisition call = acquire(policy, caller, maxWait, denies);
 			try {
 				ClientHttpResponse response = execution.execute(request, body);
 				int status = response.getStatusCode().value();
@@ -74,6 +79,39 @@ record PolicyOutgoingLimits(ConfiguredPolicies policies, UnaryOperator<Identifie
 				call.end();
 			}
 		};
+	}
+
+	/** Waits first where others wait, in their order, and then as only this was told. */
+	private PolicyLimiter.Acquisition acquire(String policy, Identifier caller, Duration maxWait, boolean denies)
+			throws IOException {
+		long start = this.time.nanoTime();
+		try {
+			while (true) {
+				Duration left = maxWait.isZero() ? maxWait : maxWait.minusNanos(this.time.nanoTime() - start);
+				Duration told = denies ? this.waits.remaining(policy, caller) : null;
+				if (told != null && told.compareTo(left) > 0) {
+					throw new OutgoingCallDeniedException(policy,
+							new Decision(false, List.of(), told, Decision.Source.LOCAL));
+				}
+				PolicyLimiter.Acquisition call = this.limiter.acquire(left, PolicyLimiter.Use.of(policy, caller));
+				if (!call.allowed()) {
+					throw new OutgoingCallDeniedException(policy, call.decision());
+				}
+				told = denies ? this.waits.remaining(policy, caller) : null;
+				if (told == null) {
+					return call;
+				}
+				call.refund();
+				if (told.compareTo(left) <= 0) {
+					this.time.pass(told.toNanos(), new Semaphore(0));
+				}
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw (IOException) new InterruptedIOException("Interrupted while the call waited for its policy")
+				.initCause(ex);
+		}
 	}
 
 }

@@ -1,10 +1,12 @@
 package io.github.ratelimit.spring.client;
 
+import java.time.Duration;
 import java.util.function.Function;
 
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.WaitingRateLimiter.Time;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.OutgoingRateLimits;
 import io.github.ratelimit.spring.PolicyLimiter;
@@ -39,11 +41,13 @@ public final class RateLimitClientAutoConfiguration {
 	@ConditionalOnMissingBean
 	@ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
 	OutgoingRateLimits rateLimitOutgoing(ConfiguredPolicies policies, Decider decider,
-			ObjectProvider<PolicyLimiter> limiters, ObjectProvider<PolicyEnforcer> enforcer, RateLimiter store) {
+			ObjectProvider<PolicyLimiter> limiters, ObjectProvider<PolicyEnforcer> enforcer, RateLimiter store,
+			ObjectProvider<Time> times) {
+		Time time = times.getIfAvailable(() -> Time.SYSTEM);
 		BlockList blocks = (store instanceof BlockList list) ? decider.leases().watchBlocks(list) : null;
 		return new PolicyOutgoingLimits(policies, decider::current, limiters.getObject(),
 				SingletonSupplier.of(enforcer::getObject),
-				new RequestedWaits(blocks, !(store instanceof MemoryRateLimiter), System::nanoTime));
+				new RequestedWaits(blocks, !(store instanceof MemoryRateLimiter), time::nanoTime), time);
 	}
 
 	@Bean
@@ -53,13 +57,13 @@ public final class RateLimitClientAutoConfiguration {
 		return new OutgoingRateLimits() {
 
 			@Override
-			public ClientHttpRequestInterceptor interceptor(String policy) {
+			public ClientHttpRequestInterceptor interceptor(String policy, Duration maxWait) {
 				return (request, body, execution) -> execution.execute(request, body);
 			}
 
 			@Override
-			public ClientHttpRequestInterceptor interceptor(String policy,
-					Function<HttpRequest, Identifier> identifier) {
+			public ClientHttpRequestInterceptor interceptor(String policy, Function<HttpRequest, Identifier> identifier,
+					Duration maxWait) {
 				return interceptor(policy);
 			}
 

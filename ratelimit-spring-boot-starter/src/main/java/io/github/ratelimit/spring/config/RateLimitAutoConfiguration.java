@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.WaitingRateLimiter.Time;
 import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.spring.DecisionListener;
 import io.github.ratelimit.spring.InstanceCount;
@@ -122,7 +123,7 @@ public final class RateLimitAutoConfiguration {
 	@ConditionalOnMissingBean
 	Decider rateLimitDecisions(RateLimiter limiter, ObjectProvider<RateLimiterDecorator> decorators,
 			ObjectProvider<DecisionListener> listeners, ObjectProvider<PolicySource> sources, InstanceCount instances,
-			ObjectProvider<DenialCache> denials, RateLimitProperties properties) {
+			ObjectProvider<DenialCache> denials, RateLimitProperties properties, ObjectProvider<Time> time) {
 		Duration longestCall = properties.longestCall();
 		if (longestCall.compareTo(Duration.ofSeconds(1)) < 0 || longestCall.compareTo(Duration.ofDays(1)) > 0) {
 			throw new InvalidConfigurationPropertyValueException("ratelimit.longest-call", longestCall,
@@ -133,7 +134,8 @@ public final class RateLimitAutoConfiguration {
 			decorated = decorator.decorate(decorated);
 		}
 		return new Decider(decorated, listeners.orderedStream().toList(), () -> sources.orderedStream().toList(),
-				properties.shown(), instances, denials.getIfAvailable(), longestCall);
+				properties.shown(), instances, denials.getIfAvailable(), longestCall,
+				time.getIfAvailable(() -> Time.SYSTEM));
 	}
 
 	@Bean

@@ -1,5 +1,7 @@
 package io.github.ratelimit.spring.config;
 
+import java.time.Duration;
+
 import io.github.ratelimit.spring.decide.Decided;
 
 import io.github.ratelimit.Decision;
@@ -57,6 +59,11 @@ public final class RateLimitOffAutoConfiguration {
 
 			@Override
 			public Acquisition tryAcquire(Use... uses) {
+				return Decided.UNLIMITED;
+			}
+
+			@Override
+			public Acquisition acquire(Duration atMost, Use... uses) {
 				return Decided.UNLIMITED;
 			}
 

@@ -1,5 +1,6 @@
 package io.github.ratelimit.spring.decide;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -30,6 +31,11 @@ public record ConfiguredPolicyLimiter(ConfiguredPolicies policies, Decider decid
 	@Override
 	public Acquisition tryAcquire(Use... uses) {
 		return this.decider.decide(charges(uses));
+	}
+
+	@Override
+	public Acquisition acquire(Duration atMost, Use... uses) throws InterruptedException {
+		return this.decider.acquire(charges(uses), atMost);
 	}
 
 	@Override

@@ -13,6 +13,7 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
+import io.github.ratelimit.WaitingRateLimiter;
 import io.github.ratelimit.lease.BackgroundTimer;
 import io.github.ratelimit.lease.LeasedRateLimiter;
 import io.github.ratelimit.outage.LocalRateLimiter;
@@ -32,6 +33,9 @@ public final class Counted {
 
 	private final OutageRateLimiter limiter;
 
+	/** Refunds, and tells those who wait. */
+	private final WaitingRateLimiter waiting;
+
 	private final LeasedRateLimiter leases;
 
 	private final LocalRateLimiter local;
@@ -45,9 +49,10 @@ public final class Counted {
 	/** The calls that run on this instance, by the lease time of their policies. */
 	private final ConcurrentMap<Duration, RunningCalls> running = new ConcurrentHashMap<>();
 
-	Counted(OutageRateLimiter limiter, LeasedRateLimiter leases, LocalRateLimiter local, Reservations reservations,
-			Duration longestCall) {
+	Counted(OutageRateLimiter limiter, WaitingRateLimiter waiting, LeasedRateLimiter leases, LocalRateLimiter local,
+			Reservations reservations, Duration longestCall) {
 		this.limiter = limiter;
+		this.waiting = waiting;
 		this.leases = leases;
 		this.local = local;
 		this.reservations = reservations;
@@ -160,7 +165,7 @@ public final class Counted {
 
 	/** Returns the limiter that has counted a charge. */
 	private RateLimiter limiter(PolicyCharge used) {
-		return (used.source() == Decision.Source.LOCAL) ? this.local : this.limiter;
+		return (used.source() == Decision.Source.LOCAL) ? this.local : this.waiting;
 	}
 
 	/** Renews no calls until {@link #resume()}. */

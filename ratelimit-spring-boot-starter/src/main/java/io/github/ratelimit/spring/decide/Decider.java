@@ -20,6 +20,8 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
+import io.github.ratelimit.WaitingRateLimiter;
+import io.github.ratelimit.WaitingRateLimiter.Time;
 import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.lease.LeasedRateLimiter;
 import io.github.ratelimit.memory.MemoryRateLimiter;
@@ -56,6 +58,10 @@ public final class Decider implements AutoCloseable {
 
 	private final LeasedRateLimiter leases;
 
+	private final WaitingRateLimiter waiting;
+
+	private final Deciding<RuntimeException> atOnce = this::acquire;
+
 	private final Reservations reservations = new Reservations(Ticker.systemTicker());
 
 	private final Counted counted;
@@ -66,7 +72,7 @@ public final class Decider implements AutoCloseable {
 
 	/** Creates a decider that remembers no denials, of an instance that is alone. */
 	public Decider(RateLimiter store, List<DecisionListener> listeners, Supplier<List<PolicySource>> sources) {
-		this(store, listeners, sources, UnaryOperator.identity(), () -> 1, null, DEFAULT_LONGEST_CALL);
+		this(store, listeners, sources, UnaryOperator.identity(), () -> 1, null, DEFAULT_LONGEST_CALL, Time.SYSTEM);
 	}
 
 	/**
@@ -79,10 +85,11 @@ public final class Decider implements AutoCloseable {
 	 * @param instances how many instances share the quotas while the store fails
 	 * @param denials remembers whom the store has denied; {@code null} to call it always
 	 * @param longestCall how long a call is renewed without a sign that it runs
+	 * @param time how time passes for those who wait
 	 */
 	public Decider(RateLimiter store, List<DecisionListener> listeners, Supplier<List<PolicySource>> sources,
 			UnaryOperator<Identifier> shown, InstanceCount instances, @Nullable DenialCache denials,
-			Duration longestCall) {
+			Duration longestCall, Time time) {
 		LocalRateLimiter local = new LocalRateLimiter(new MemoryRateLimiter(InstantSource.system(), MAX_LOCAL_COUNTS),
 				instances::get);
 		this.leases = new LeasedRateLimiter(
@@ -90,7 +97,8 @@ public final class Decider implements AutoCloseable {
 		// Each request comes with its rule for when the store fails: whenStoreFails.
 		this.limiter = new OutageRateLimiter(this.leases, (policy) -> OnStoreFailure.DENY, local,
 				(ex) -> RedisErrorKind.of(ex).isUnanswered());
-		this.counted = new Counted(this.limiter, this.leases, local, this.reservations, longestCall);
+		this.waiting = new WaitingRateLimiter(this.limiter, time);
+		this.counted = new Counted(this.limiter, this.waiting, this.leases, local, this.reservations, longestCall);
 		this.outcomes = new PolicyOutcomes(listeners, shown, this.limiter);
 		this.sources = SingletonSupplier.of(() -> sources.get()
 			.stream()
@@ -129,7 +137,15 @@ public final class Decider implements AutoCloseable {
 	 * then
 	 */
 	public Decided decide(List<PolicyCharge> requested) {
-		return decide(requested, false);
+		return decide(requested, false, this.atOnce);
+	}
+
+	/**
+	 * Decides a request as {@link #decide(List)}, as soon as it is allowed.
+	 * @param atMost how long to wait at most
+	 */
+	public Decided acquire(List<PolicyCharge> requested, Duration atMost) throws InterruptedException {
+		return decide(requested, false, (charges, call) -> await(charges, call, atMost));
 	}
 
 	/**
@@ -137,10 +153,11 @@ public final class Decider implements AutoCloseable {
 	 * uses must be {@linkplain #counted() settled} then.
 	 */
 	public Decided decideProvisionally(List<PolicyCharge> requested) {
-		return decide(requested, true);
+		return decide(requested, true, this.atOnce);
 	}
 
-	private Decided decide(List<PolicyCharge> requested, boolean provisionally) {
+	private <X extends Exception> Decided decide(List<PolicyCharge> requested, boolean provisionally,
+			Deciding<X> deciding) throws X {
 		List<PolicyCharge> charges = new ArrayList<>(requested.size());
 		List<PolicyCharge> used = new ArrayList<>(requested.size());
 		for (PolicyCharge each : requested) {
@@ -155,7 +172,7 @@ public final class Decider implements AutoCloseable {
 		long call = ConcurrentLimit.newCall(charges);
 		List<PolicyCharge> asked = ConcurrentLimit.with(charges, call);
 		List<PolicyCharge> calls = (call != 0) ? new ArrayList<>(1) : List.of();
-		Decision decision = acquire(asked, call);
+		Decision decision = deciding.decide(asked, call);
 		for (int i = 0; decision.allowed() && i < asked.size(); i++) {
 			PolicyCharge counted = this.outcomes.counted(asked.get(i), decision);
 			if (counted == null) {
@@ -186,6 +203,24 @@ public final class Decider implements AutoCloseable {
 		return decision;
 	}
 
+	/** Notifies listeners of the last attempt only, and of how long that took. */
+	private Decision await(List<PolicyCharge> charges, long call, Duration atMost) throws InterruptedException {
+		long[] start = { System.nanoTime() };
+		Decision decision;
+		try {
+			decision = this.waiting.acquire(request(charges, call), atMost, () -> {
+				start[0] = System.nanoTime();
+				return ask(charges, call, this.limiter::tryAcquire);
+			});
+		}
+		catch (StoreException ex) {
+			this.outcomes.notify(charges, null, start[0]);
+			throw ex;
+		}
+		this.outcomes.notify(charges, decision, start[0]);
+		return decision;
+	}
+
 	/**
 	 * Returns what {@link #decide(List)} would decide now, also for charges that cost
 	 * nothing. Nothing is used, and no listener is notified.
@@ -199,10 +234,8 @@ public final class Decider implements AutoCloseable {
 
 	private Decision ask(List<PolicyCharge> charges, long call,
 			BiFunction<RateLimitRequest, Function<Policy, OnStoreFailure>, Decision> operation) {
-		List<Charge> asked = new ArrayList<>(charges.size());
 		List<LimitStatus> impossible = List.of();
 		for (PolicyCharge charge : charges) {
-			asked.add(charge.isShadow() ? charge.charge().inShadow() : charge.charge());
 			if (charge.isProvisional()) {
 				this.reservations.register(charge.charge().policy());
 			}
@@ -212,9 +245,17 @@ public final class Decider implements AutoCloseable {
 		if (!impossible.isEmpty()) {
 			return new Decision(false, impossible, null, Decision.Source.DENIAL_CACHE);
 		}
-		Decision decision = operation.apply(new RateLimitRequest(asked, "", call),
-				(policy) -> whenStoreFails(policy, charges));
+		Decision decision = operation.apply(request(charges, call), (policy) -> whenStoreFails(policy, charges));
 		return decision.allowed() ? decision : this.reservations.withEarlierRetry(decision, charges);
+	}
+
+	private static RateLimitRequest request(List<PolicyCharge> charges, long call) {
+		List<Charge> asked = new ArrayList<>(charges.size());
+		for (int i = 0; i < charges.size(); i++) {
+			PolicyCharge charge = charges.get(i);
+			asked.add(charge.isShadow() ? charge.charge().inShadow() : charge.charge());
+		}
+		return new RateLimitRequest(asked, "", call);
 	}
 
 	private static OnStoreFailure whenStoreFails(Policy policy, List<PolicyCharge> charges) {
@@ -273,6 +314,13 @@ public final class Decider implements AutoCloseable {
 	public void close() {
 		this.counted.close();
 		this.leases.close();
+	}
+
+	/** How a request is decided. */
+	private interface Deciding<X extends Exception> {
+
+		Decision decide(List<PolicyCharge> charges, long call) throws X;
+
 	}
 
 	/** A source of policies that were checked when they were read. */

@@ -1,11 +1,13 @@
 package io.github.ratelimit.spring.client;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -15,6 +17,7 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
+import io.github.ratelimit.WaitingRateLimiter.Time;
 import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.redis.PipelineRateLimiter;
 import io.github.ratelimit.redis.RedisConnections;
@@ -26,6 +29,7 @@ import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.config.RateLimitOffAutoConfiguration;
 import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.ManualTime;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -128,6 +132,65 @@ class OutgoingRateLimitsIT {
 			this.clock.advance(Duration.ofMinutes(1));
 			calls.forEach(Runnable::run);
 			assertThat(this.received).hasValue(6);
+		});
+	}
+
+	@Test
+	void callsWaitForTheirPolicyAndForTheService() {
+		this.onRedis.withBean(Time.class, () -> new ManualTime(this.clock)).run((context) -> {
+			RestClient client = client(this::request, limits(context).interceptor("all", Duration.ofMinutes(1)));
+			assertThat(statuses(client, "a", "a", "a", "a", "a", "a", "a")).containsOnly(200);
+			assertThat(this.clock.instant()).isEqualTo("2026-01-01T00:02:00Z");
+			answer(429, "Retry-After: 30");
+			assertThat(statuses(client, "a", "a")).containsExactly(429, 200);
+			assertThat(this.clock.instant()).isEqualTo("2026-01-01T00:02:30Z");
+			answer(429, "Retry-After: 61");
+			assertThat(statuses(client, "a", "a")).containsExactly(429, 0);
+			assertThat(this.clock.instant()).isEqualTo("2026-01-01T00:03:00Z");
+		});
+	}
+
+	/** The store does not keep the wait of the service. */
+	@Test
+	void callsWaitForTheServiceAsThisInstanceWasTold() {
+		ManualTime time = new ManualTime(this.clock);
+		this.onCommands.withBean(Time.class, () -> time).run((context) -> {
+			RestClient client = client(this::request,
+					limits(context).interceptor("tenants", TENANT, Duration.ofSeconds(30)));
+			answer(429, "Retry-After: 30");
+			assertThat(statuses(client, "a", "a")).containsExactly(429, 200);
+			assertThat(this.clock.instant()).isEqualTo("2026-01-01T00:00:30Z");
+		});
+	}
+
+	@Test
+	void interruptedCallIsNotSent() {
+		this.onRedis.withBean(Time.class, () -> new Time() {
+
+			@Override
+			public void pass(long nanos, Semaphore signal) throws InterruptedException {
+				throw new InterruptedException();
+			}
+
+		}).run((context) -> {
+			RestClient client = client(this::request, limits(context).interceptor("all", Duration.ofHours(1)));
+			assertThat(statuses(client, "a", "a", "a")).containsOnly(200);
+			assertThatExceptionOfType(ResourceAccessException.class).isThrownBy(() -> call(client, "a"))
+				.withCauseInstanceOf(InterruptedIOException.class);
+			assertThat(Thread.interrupted()).isTrue();
+			assertThat(this.received).hasValue(3);
+		});
+	}
+
+	@Test
+	void waitThatCannotBeIsRefused() {
+		this.onRedis.withPropertyValues("ratelimit.policies.all.count-denied=true").run((context) -> {
+			OutgoingRateLimits limits = limits(context);
+			assertThatIllegalArgumentException().isThrownBy(() -> limits.interceptor("all", Duration.ofNanos(-1)))
+				.withMessage("Invalid longest wait (PT-0.000000001S): must not be negative.");
+			assertThatIllegalArgumentException().isThrownBy(() -> limits.interceptor("all", Duration.ofSeconds(1)))
+				.withMessageContaining("nobody can wait for it");
+			assertThat(statuses(client(this::request, limits.interceptor("all")), "a")).containsOnly(200);
 		});
 	}
 

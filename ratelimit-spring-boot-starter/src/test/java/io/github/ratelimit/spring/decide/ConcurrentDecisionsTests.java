@@ -13,6 +13,7 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.WaitingRateLimiter;
 import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.outage.OnStoreFailure;
@@ -51,7 +52,8 @@ class ConcurrentDecisionsTests {
 	private final FailingStore store = new FailingStore();
 
 	private final Decider decisions = new Decider(this.store, List.of(this.notified::add), List::of,
-			UnaryOperator.identity(), () -> 1, new DenialCache(Duration.ofHours(1), 100), Decider.DEFAULT_LONGEST_CALL);
+			UnaryOperator.identity(), () -> 1, new DenialCache(Duration.ofHours(1), 100), Decider.DEFAULT_LONGEST_CALL,
+			WaitingRateLimiter.Time.SYSTEM);
 
 	ConcurrentDecisionsTests() {
 		this.store.instead = this.memory;

@@ -14,6 +14,7 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.StoreException;
+import io.github.ratelimit.WaitingRateLimiter;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.outage.OnStoreFailure;
@@ -112,7 +113,8 @@ class DenialLogTests {
 	}
 
 	private Decider decisions(UnaryOperator<Identifier> shown) {
-		return new Decider(this.store, List.of(), List::of, shown, () -> 1, null, Decider.DEFAULT_LONGEST_CALL);
+		return new Decider(this.store, List.of(), List::of, shown, () -> 1, null, Decider.DEFAULT_LONGEST_CALL,
+				WaitingRateLimiter.Time.SYSTEM);
 	}
 
 	private static void decide(Decider decisions, Identifier identifier, IdentifiedPolicy... policies) {

@@ -6,6 +6,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -14,6 +16,7 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.WaitingRateLimiter.Time;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.DecisionListener;
 import io.github.ratelimit.spring.PolicyDecision;
@@ -25,6 +28,7 @@ import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.StartFailure;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.ManualTime;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -35,6 +39,7 @@ import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Decisions that code asks for by the names of policies.
@@ -69,6 +74,60 @@ class PolicyLimiterTests {
 		});
 		assertThat(this.decisions).extracting(PolicyDecision::outcome)
 			.containsExactly(Outcome.ALLOWED, Outcome.ALLOWED, Outcome.DENIED, Outcome.ALLOWED, Outcome.DENIED);
+	}
+
+	@Test
+	void waitEndsWithOneDecision() {
+		ManualClock clock = new ManualClock("2026-01-01T00:00:00Z");
+		this.runner.withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(clock))
+			.withBean(Time.class, () -> new ManualTime(clock))
+			.run((context) -> {
+				PolicyLimiter limiter = context.getBean(PolicyLimiter.class);
+				Use mail = Use.of("mail", ANNA).withCost(2);
+				assertThat(limiter.acquire(Duration.ZERO, mail).allowed()).isTrue();
+				assertThat(limiter.acquire("mail", ANNA, Duration.ofSeconds(59)).allowed()).isFalse();
+				Acquisition waited = limiter.acquire(Duration.ofMinutes(1), mail, Use.of("all"));
+				assertThat(waited.allowed()).isTrue();
+				assertThat(clock.instant()).isEqualTo("2026-01-01T00:01:00Z");
+				waited.refund();
+				assertThat(remaining(limiter.peek("mail", ANNA))).containsExactly(2L);
+			});
+		assertThat(this.decisions).extracting(PolicyDecision::outcome)
+			.containsExactly(Outcome.ALLOWED, Outcome.DENIED, Outcome.ALLOWED, Outcome.ALLOWED);
+	}
+
+	/** Time never passes for the one who waits: it is told of the end. */
+	@Test
+	void endOfACallAdmitsWhoWaitsForIt() {
+		this.inMemory.withPropertyValues("ratelimit.policies.all.concurrent=1").withBean(Time.class, () -> new Time() {
+
+			@Override
+			public void pass(long nanos, Semaphore signal) throws InterruptedException {
+				signal.acquire();
+			}
+
+		}).run((context) -> {
+			PolicyLimiter limiter = context.getBean(PolicyLimiter.class);
+			Acquisition running = limiter.tryAcquire("all");
+			FutureTask<Acquisition> next = new FutureTask<>(
+					() -> limiter.acquire("all", Identifier.GLOBAL, Duration.ofDays(1)));
+			Thread thread = new Thread(next);
+			thread.start();
+			await().until(() -> thread.getState() == Thread.State.WAITING);
+			running.end();
+			assertThat(next.get().allowed()).isTrue();
+		});
+	}
+
+	@Test
+	void nobodyWaitsForPoliciesThatPunishDenials() {
+		this.inMemory.withPropertyValues("ratelimit.policies.all.count-denied=true").run((context) -> {
+			PolicyLimiter limiter = context.getBean(PolicyLimiter.class);
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> limiter.acquire("all", Identifier.GLOBAL, Duration.ofSeconds(1)))
+				.withMessage(
+						"Invalid policy (all): nobody can wait for it, because it counts denied requests or has a penalty.");
+		});
 	}
 
 	@Test

@@ -4,18 +4,21 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
+import java.util.concurrent.Semaphore;
 
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.WaitingRateLimiter;
 
 /**
  * The clock for limits in a test. It stands still until the test sets or advances it. It
- * starts at the beginning of a year.
+ * starts at the beginning of a year. Code that waits for a limit does not sleep in such a
+ * test: it advances the clock by the time for which it would.
  * <p>
  * Safe for use by several threads.
  *
  * @since 0.1
  */
-public final class LimitClock implements InstantSource {
+public final class LimitClock implements InstantSource, WaitingRateLimiter.Time {
 
 	private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
@@ -27,6 +30,28 @@ public final class LimitClock implements InstantSource {
 	@Override
 	public synchronized Instant instant() {
 		return this.now;
+	}
+
+	/**
+	 * Returns the time for those who wait.
+	 * @return the time in nanoseconds since the epoch
+	 */
+	@Override
+	public long nanoTime() {
+		return Duration.between(Instant.EPOCH, instant()).toNanos();
+	}
+
+	/**
+	 * Advances the time instead of waiting.
+	 * @param nanos the time in nanoseconds
+	 * @param signal is not waited for
+	 */
+	@Override
+	public void pass(long nanos, Semaphore signal) throws InterruptedException {
+		if (Thread.interrupted()) {
+			throw new InterruptedException();
+		}
+		advance(Duration.ofNanos(nanos));
 	}
 
 	/**

@@ -1,7 +1,9 @@
 package io.github.ratelimit.spring.test;
 
 import java.time.Duration;
+import java.time.Instant;
 
+import io.github.ratelimit.Identifier;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.OutgoingRateLimits;
@@ -59,6 +61,17 @@ class AutoConfigureRateLimitTests {
 			assertThat(this.mvc.get().uri(path)).hasStatus(429).hasHeader("Retry-After", "60");
 			this.clock.advance(Duration.ofMinutes(1));
 			assertThat(this.mvc.get().uri(path)).hasStatus(200);
+		}
+
+		@Test
+		void codeThatWaitsAdvancesTheClock(@Autowired PolicyLimiter limiter) throws InterruptedException {
+			Instant start = this.clock.instant();
+			Identifier client = Identifier.ip("203.0.113.7");
+			assertThat(limiter.acquire("greeting", client, Duration.ofDays(1)).allowed()).isTrue();
+			assertThat(limiter.acquire("greeting", client, Duration.ofSeconds(59)).allowed()).isFalse();
+			assertThat(this.clock.instant()).isEqualTo(start);
+			assertThat(limiter.acquire("greeting", client, Duration.ofMinutes(1)).allowed()).isTrue();
+			assertThat(this.clock.instant()).isEqualTo(start.plusSeconds(60));
 		}
 
 		@Test
@@ -144,11 +157,12 @@ class AutoConfigureRateLimitTests {
 		}
 
 		@Test
-		void codeIsNotLimitedEitherAndNoRedisIsNeeded() {
+		void codeIsNotLimitedEitherAndNoRedisIsNeeded() throws InterruptedException {
 			assertThat(this.context.getBeansOfType(RateLimiter.class)).isEmpty();
 			PolicyLimiter limiter = this.context.getBean(PolicyLimiter.class);
 			assertThat(limiter.tryAcquire("greeting").allowed()).isTrue();
 			assertThat(limiter.tryAcquire("greeting").allowed()).isTrue();
+			assertThat(limiter.acquire("greeting", Identifier.GLOBAL, Duration.ofDays(1)).allowed()).isTrue();
 			assertThat(this.context.getBean(OutgoingRateLimits.class).interceptor("greeting")).isNotNull();
 		}
 
