@@ -6,7 +6,7 @@ import io.github.ratelimit.StoreBusyException;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.redis.connection.CallException;
 import io.github.ratelimit.redis.connection.CallException.Reason;
-import io.github.ratelimit.redis.connection.UnreachableException;
+import io.github.ratelimit.redis.connection.OwnConnections.UnreachableException;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;

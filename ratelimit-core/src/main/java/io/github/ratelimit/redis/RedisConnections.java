@@ -230,7 +230,11 @@ public final class RedisConnections implements AutoCloseable {
 			this.connector = connector;
 		}
 
-		/** Sets login and encryption. The socket timeout is ignored. */
+		/**
+		 * Sets login and encryption. The source of credentials or tokens is asked at each
+		 * connection, and once a minute while connections are used, which log in again if
+		 * the answer has changed. The socket timeout is ignored.
+		 */
 		public Builder config(JedisClientConfig config) {
 			this.config = config;
 			return this;

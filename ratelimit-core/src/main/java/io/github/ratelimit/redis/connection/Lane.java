@@ -74,7 +74,7 @@ final class Lane implements WatchedSocket.Watch {
 		try {
 			Link link = this.link;
 			this.sentAt = start;
-			if (link != null && !isLeft() && link.verify(isRested(start), this.server.settings.budget())) {
+			if (link != null && !isLeft() && link.verify(start, isRested(start), this.server.settings.budget())) {
 				return null;
 			}
 			release();

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.RedisCredentials;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.util.IOUtils;
@@ -29,6 +30,10 @@ final class Link {
 
 	private long roundTrip = Long.MAX_VALUE;
 
+	private @Nullable Login login;
+
+	private @Nullable RedisCredentials used;
+
 	/**
 	 * @param socket {@code null} if it is borrowed
 	 * @param current whether it still leads to the right server, given how many
@@ -41,6 +46,13 @@ final class Link {
 		this.current = current;
 		this.broken = broken;
 		this.timeoutMillis = connection.getSoTimeout();
+	}
+
+	/** Logs in again whenever the login changes. */
+	Link renewedBy(Login login, RedisCredentials used) {
+		this.login = login;
+		this.used = used;
+		return this;
 	}
 
 	/**
@@ -86,13 +98,17 @@ final class Link {
 
 	/**
 	 * Verifies that an own connection can be used, which may be closed or forgotten if it
-	 * rested.
+	 * rested. Logs in again if the login has changed.
 	 */
-	boolean verify(boolean rested, Duration budget) {
+	boolean verify(long now, boolean rested, Duration budget) {
 		long patience = rested ? ConnectionSource.patience(budget, this.roundTrip) : 0;
 		long end = System.nanoTime() + patience;
-		return this.current.test(ConnectionSource.patienceBefore(patience, this.roundTrip))
+		boolean usable = this.current.test(ConnectionSource.patienceBefore(patience, this.roundTrip))
 				&& (!rested || this.socket == null || answers(this.socket, patience > 0, end));
+		if (usable && this.login != null) {
+			this.used = this.login.renew(this.connection, this.used, now);
+		}
+		return usable && !this.connection.isBroken();
 	}
 
 	private boolean answers(WatchedSocket socket, boolean patient, long end) {

@@ -1,5 +1,6 @@
 package io.github.ratelimit.redis.connection;
 
+import java.io.Serial;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.Set;
@@ -12,6 +13,8 @@ import redis.clients.jedis.DefaultJedisSocketFactory;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.Protocol;
+import redis.clients.jedis.RedisCredentials;
+import redis.clients.jedis.exceptions.JedisAccessControlException;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.util.IOUtils;
 
@@ -28,14 +31,17 @@ public final class OwnConnections extends ConnectionSource {
 
 	private final JedisClientConfig config;
 
+	private final Login login;
+
 	OwnConnections(LongFunction<HostAndPort> address, Runnable leave, JedisClientConfig config) {
-		if (config.getAuthXManager() != null) {
-			throw new IllegalArgumentException(
-					"Invalid configuration: tokens are not supported, hand over a client of your own.");
-		}
+		this(address, leave, config, new Login(config, Login.PAUSE));
+	}
+
+	OwnConnections(LongFunction<HostAndPort> address, Runnable leave, JedisClientConfig config, Login login) {
 		this.address = address;
 		this.leave = leave;
 		this.config = config;
+		this.login = login;
 	}
 
 	/**
@@ -59,18 +65,26 @@ public final class OwnConnections extends ConnectionSource {
 		HostAndPort server = this.address.apply(patience(budget, 0));
 		Socket socket = socket(server);
 		try {
+			RedisCredentials credentials = this.login.ask();
 			int millis = this.config.getConnectionTimeoutMillis();
 			long patience = TimeUnit.MILLISECONDS.toNanos((millis > 0) ? millis : Protocol.DEFAULT_TIMEOUT);
 			WatchedSocket watched = new WatchedSocket(socket, watch, budget);
 			watched.answerUntil(System.nanoTime() + patience);
 			// Jedis cannot reconnect, because it gets the same socket, which is closed
 			// then.
-			Link link = new Link(new Connection(() -> watched, this.config), watched,
+			Link link = new Link(new Connection(() -> watched, this.login.config(credentials)), watched,
 					(time) -> server.equals(this.address.apply(time)), () -> {
-					});
+					})
+				.renewedBy(this.login, credentials);
 			link.ping();
 			watched.answerUntil(null);
 			return link;
+		}
+		catch (JedisAccessControlException ex) {
+			IOUtils.closeQuietly(socket);
+			String text = String.valueOf(ex.getMessage());
+			throw text.startsWith("WRONGPASS") ? new JedisAccessControlException(
+					text + " Is the login right (ratelimit.redis.password, or .credentials)?") : ex;
 		}
 		catch (Throwable ex) {
 			IOUtils.closeQuietly(socket);
@@ -92,6 +106,20 @@ public final class OwnConnections extends ConnectionSource {
 	@Override
 	void leave() {
 		this.leave.run();
+	}
+
+	/**
+	 * Thrown if no connection can be made; names the address, which the cause does not.
+	 */
+	public static final class UnreachableException extends JedisConnectionException {
+
+		@Serial
+		private static final long serialVersionUID = 1L;
+
+		private UnreachableException(HostAndPort server, Throwable cause) {
+			super("Failed to connect to " + server, cause);
+		}
+
 	}
 
 }

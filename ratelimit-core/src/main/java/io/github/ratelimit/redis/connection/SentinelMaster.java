@@ -28,7 +28,7 @@ final class SentinelMaster {
 	/** The one that has answered last is the first. */
 	private final List<HostAndPort> sentinels;
 
-	private final JedisClientConfig config;
+	private final Login login;
 
 	private volatile @Nullable HostAndPort master;
 
@@ -39,7 +39,7 @@ final class SentinelMaster {
 	SentinelMaster(String name, Set<HostAndPort> sentinels, JedisClientConfig config) {
 		this.name = name;
 		this.sentinels = Collections.synchronizedList(new ArrayList<>(sentinels));
-		this.config = config;
+		this.login = new Login(config, Login.PAUSE);
 	}
 
 	/**
@@ -87,7 +87,7 @@ final class SentinelMaster {
 		JedisException failure = new JedisException("There is no sentinel");
 		try {
 			for (HostAndPort sentinel : List.copyOf(this.sentinels)) {
-				try (Jedis jedis = new Jedis(sentinel, this.config)) {
+				try (Jedis jedis = new Jedis(sentinel, this.login.config(this.login.ask()))) {
 					List<String> found = jedis.sentinelGetMasterAddrByName(this.name);
 					if (found != null) {
 						HostAndPort named = new HostAndPort(found.get(0), Integer.parseInt(found.get(1)));
