@@ -18,6 +18,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param port port of the server
  * @param username login user name
  * @param password login password
+ * @param credentials name of a RedisCredentialsProvider bean, or of another supplier of
+ * RedisCredentials, that is asked for the login at each connection, and once a minute
+ * while connections are used; instead of username and password
  * @param database number of the database
  * @param ssl encryption
  * @param scripting whether scripts may be used; without scripts only some algorithms are
@@ -36,9 +39,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @since 0.1
  */
 public record RedisProperties(@Nullable String url, @Nullable String host, @DefaultValue("6379") int port,
-		@Nullable String username, @Nullable String password, @DefaultValue("0") int database, @DefaultValue Ssl ssl,
-		@DefaultValue("true") boolean scripting, @DefaultValue("100ms") Duration timeout, @Nullable String client,
-		@Nullable String clientName, @DefaultValue("" + RedisConnections.DEFAULT_CONNECTIONS) int connections,
+		@Nullable String username, @Nullable String password, @Nullable String credentials,
+		@DefaultValue("0") int database, @DefaultValue Ssl ssl, @DefaultValue("true") boolean scripting,
+		@DefaultValue("100ms") Duration timeout, @Nullable String client, @Nullable String clientName,
+		@DefaultValue("" + RedisConnections.DEFAULT_CONNECTIONS) int connections,
 		@DefaultValue("" + RedisConnections.DEFAULT_MAX_WAITING) int maxWaiting, @Nullable Sentinel sentinel,
 		@Nullable Cluster cluster) {
 
@@ -46,6 +50,7 @@ public record RedisProperties(@Nullable String url, @Nullable String host, @Defa
 	public RedisProperties {
 		username = orNull(username);
 		password = orNull(password);
+		credentials = orNull(credentials);
 		client = orNull(client);
 		clientName = orNull(clientName);
 	}
@@ -61,12 +66,15 @@ public record RedisProperties(@Nullable String url, @Nullable String host, @Defa
 	 * bundle
 	 * @param bundle name of the SSL bundle with the trusted certificates and the client
 	 * certificate
+	 * @param serverName host name in the certificates of all servers, where a cluster or
+	 * sentinels announce addresses; default: that of each server
 	 */
-	public record Ssl(@Nullable Boolean enabled, @Nullable String bundle) {
+	public record Ssl(@Nullable Boolean enabled, @Nullable String bundle, @Nullable String serverName) {
 
-		/** An empty name counts as not set. */
+		/** Empty names count as not set. */
 		public Ssl {
 			bundle = orNull(bundle);
+			serverName = orNull(serverName);
 		}
 
 	}

@@ -35,13 +35,13 @@ record DataRedisServer(Supplier<@Nullable DataRedisConnectionDetails> details) {
 			return new RedisServer(addresses(sentinel.getNodes()),
 					new RedisProperties.Sentinel(sentinel.getMaster(), List.of(), sentinel.getUsername(),
 							sentinel.getPassword()),
-					false, named.getUsername(), named.getPassword(), sentinel.getDatabase(), named.getSslBundle(),
-					ServerReader.SPRING + ".sentinel.nodes");
+					false, named.getUsername(), named.getPassword(), sentinel.getDatabase(), named.getSslBundle(), null,
+					ServerReader.SPRING + ".sentinel.nodes", null);
 		}
 		Cluster cluster = named.getCluster();
 		if (cluster != null) {
 			return new RedisServer(addresses(cluster.getNodes()), null, true, named.getUsername(), named.getPassword(),
-					0, named.getSslBundle(), ServerReader.SPRING + ".cluster.nodes");
+					0, named.getSslBundle(), null, ServerReader.SPRING + ".cluster.nodes", null);
 		}
 		Standalone server = named.getStandalone();
 		if (server == null || named.getMasterReplica() != null) {
@@ -50,7 +50,7 @@ record DataRedisServer(Supplier<@Nullable DataRedisConnectionDetails> details) {
 					ServerReader.UNSUPPORTED);
 		}
 		return new RedisServer(new HostAndPort(server.getHost(), server.getPort()), named.getUsername(),
-				named.getPassword(), server.getDatabase(), named.getSslBundle(), ServerReader.SPRING + ".host");
+				named.getPassword(), server.getDatabase(), named.getSslBundle(), null, ServerReader.SPRING + ".host");
 	}
 
 	private static List<HostAndPort> addresses(List<Node> nodes) {

@@ -37,7 +37,7 @@ final class Diagnosis {
 	private static final String ERROR = "Redis answers with an error, which is at the end.";
 
 	/** Stands for the client of the application, whose server only it knows. */
-	private static final RedisServer CLIENT = new RedisServer(new HostAndPort("", 0), null, null, 0, null,
+	private static final RedisServer CLIENT = new RedisServer(new HostAndPort("", 0), null, null, 0, null, null,
 			"ratelimit.redis.client");
 
 	/** No script has it. */
@@ -62,7 +62,7 @@ final class Diagnosis {
 		try (Connection connection = this.server.connect(this.server.address())) {
 			found = askForMode(connection);
 		}
-		catch (JedisException ex) {
+		catch (RuntimeException ex) {
 			// Reported after the start.
 		}
 		if (found != null) {
@@ -89,8 +89,10 @@ final class Diagnosis {
 			try {
 				return (sentinel != null) ? askSentinel(address, sentinel) : ask(address);
 			}
-			catch (JedisException ex) {
-				found = (found != null) ? found : advice(kind(ex), ex, this.server);
+			catch (RuntimeException ex) {
+				// Only a bean that knows the login throws others.
+				RedisErrorKind kind = (ex instanceof JedisException jedis) ? kind(jedis) : RedisErrorKind.WRONGPASS;
+				found = (found != null) ? found : advice(kind, ex, this.server);
 			}
 		}
 		return found;
@@ -98,7 +100,7 @@ final class Diagnosis {
 
 	/** Returns what is wrong with the master, or why the sentinel does not name it. */
 	private @Nullable String askSentinel(HostAndPort address, Sentinel sentinel) {
-		try (Connection connection = this.server.connect(address, sentinel)) {
+		try (Connection connection = this.server.connectSentinel(address)) {
 			Object master = connection.executeCommand(
 					new CommandArguments(Command.SENTINEL).add("GET-MASTER-ADDR-BY-NAME").add(sentinel.master()));
 			if (master instanceof List<?> parts) {
@@ -181,8 +183,9 @@ final class Diagnosis {
 				.formatted(server.property("ssl.bundle"));
 		}
 		if (has(failure, CertificateException.class)) {
-			return "The certificate of the server is not for this address: name a host of the certificate in %s."
-				.formatted(named);
+			return "The certificate of the server is not for this address: name a host of the certificate in %s%s."
+				.formatted(named, (server.cluster() || server.sentinel() != null)
+						? ", or in ratelimit.redis.ssl.server-name if servers announce addresses" : "");
 		}
 		if (has(failure, SSLException.class)) {
 			return "Encryption failed: does the server expect it on this port (%s, or rediss:// in a URL), and does it expect a certificate (%s)?"
@@ -191,11 +194,14 @@ final class Diagnosis {
 		return switch (kind) {
 			case NOAUTH ->
 				"Redis requires a login: is its password configured in %s?".formatted(server.property("password"));
-			case WRONGPASS -> "Are the name and the password of %s right (%s, %s)?%s".formatted(server.user(),
-					server.property("username"), server.property("password"),
-					named.endsWith(".url")
-							? " In a URL, special characters must be percent-encoded, such as %40 for @ and %25 for %."
-							: "");
+			case WRONGPASS -> (server.logins() != null && server.logins().bean() != null)
+					? "Does the bean '%s' (ratelimit.redis.credentials) know the login?"
+						.formatted(server.logins().bean())
+					: "Are the name and the password of %s right (%s, %s)?%s".formatted(server.user(),
+							server.property("username"), server.property("password"),
+							named.endsWith(".url")
+									? " In a URL, special characters must be percent-encoded, such as %40 for @ and %25 for %."
+									: "");
 			case NOPERM -> "Does %s have the permissions that docs/redis.md lists?".formatted(server.user());
 			case MASTERDOWN, READONLY -> "The server is a replica: name its master in %s, or its sentinels in %s."
 				.formatted(named, server.property("sentinel.nodes"));

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import io.github.ratelimit.PenaltyListener;
 import io.github.ratelimit.RateLimiter;
@@ -20,9 +21,11 @@ import io.github.ratelimit.spring.config.RedisProperties;
 import io.github.ratelimit.spring.decide.Decider;
 import io.github.ratelimit.spring.decide.Listeners;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.spring.redis.RedisServer.Logins;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import redis.clients.jedis.RedisCredentials;
 import redis.clients.jedis.UnifiedJedis;
 
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -31,12 +34,15 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 
 /**
@@ -75,10 +81,40 @@ public final class RateLimitRedisAutoConfiguration {
 		 * knows.
 		 */
 		@Bean
-		@Nullable RedisServer rateLimitRedisServer(RateLimitProperties properties, Environment environment,
-				ObjectProvider<SslBundles> bundles, ObjectProvider<DataRedisServer> dataRedis) {
-			return (properties.redis().client() != null) ? null : ServerReader.find(properties.redis(), environment,
+		@Nullable RedisServer rateLimitRedisServer(RateLimitProperties properties, ConfigurableEnvironment environment,
+				ObjectProvider<SslBundles> bundles, ObjectProvider<DataRedisServer> dataRedis,
+				ListableBeanFactory beans) {
+			RedisProperties settings = properties.redis();
+			if (settings.client() != null) {
+				return null;
+			}
+			Function<Environment, RedisServer> reader = (now) -> ServerReader.find(
+					Binder.get(now).bindOrCreate(ServerReader.OWN, RedisProperties.class), now,
 					bundles.getIfAvailable(), dataRedis.getIfAvailable());
+			RedisServer server = reader.apply(environment);
+			CurrentLogin login = new CurrentLogin(server, environment, reader);
+			String bean = settings.credentials();
+			return server.with(
+					new Logins(bean, (bean != null) ? credentials(bean, beans) : login::ofServer, login::ofSentinels));
+		}
+
+		@SuppressWarnings("unchecked")
+		private static Supplier<RedisCredentials> credentials(String name, ListableBeanFactory beans) {
+			return (Supplier<RedisCredentials>) bean(ServerReader.OWN + ".credentials", name,
+					ResolvableType.forClassWithGenerics(Supplier.class, RedisCredentials.class),
+					"RedisCredentialsProvider, or another Supplier<RedisCredentials>", beans);
+		}
+
+		/** Returns the bean that a property names. */
+		private static Object bean(String property, String name, ResolvableType type, String typeName,
+				ListableBeanFactory beans) {
+			List<String> names = List.of(beans.getBeanNamesForType(type, true, false));
+			if (!beans.containsBean(name) || !beans.isTypeMatch(name, type)) {
+				throw new InvalidConfigurationPropertyValueException(property, name,
+						"Must be the name of a bean of type %s: there %s.".formatted(typeName,
+								names.isEmpty() ? "is none" : "are only " + names));
+			}
+			return beans.getBean(name);
 		}
 
 		@Bean
@@ -101,15 +137,10 @@ public final class RateLimitRedisAutoConfiguration {
 
 		/** Refuses a client that sends again by itself, or has no pool. */
 		private static RedisConnections.Builder borrowed(RedisProperties settings, ListableBeanFactory beans) {
-			String property = ServerReader.OWN + ".client";
 			String name = Objects.requireNonNull(settings.client());
-			List<String> clients = List.of(beans.getBeanNamesForType(UnifiedJedis.class, true, false));
-			if (!beans.containsBean(name) || !beans.isTypeMatch(name, UnifiedJedis.class)) {
-				throw new InvalidConfigurationPropertyValueException(property, name,
-						"Must be the name of a bean of type UnifiedJedis: there %s."
-							.formatted(clients.isEmpty() ? "is none" : "are only " + clients));
-			}
-			UnifiedJedis client = beans.getBean(name, UnifiedJedis.class);
+			String property = ServerReader.OWN + ".client";
+			UnifiedJedis client = (UnifiedJedis) bean(property, name, ResolvableType.forClass(UnifiedJedis.class),
+					"UnifiedJedis", beans);
 			return PolicyReader.read(property, name, () -> RedisConnections.client(client));
 		}
 

@@ -3,7 +3,9 @@ package io.github.ratelimit.spring.redis;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Supplier;
 
+import javax.net.ssl.SNIHostName;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
 
@@ -13,8 +15,10 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.ClientSetInfoConfig;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.DefaultRedisCredentials;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.RedisCredentials;
 
 import org.springframework.boot.context.properties.PropertyMapper;
 import org.springframework.boot.ssl.SslBundle;
@@ -26,23 +30,49 @@ import org.springframework.boot.ssl.SslBundle;
  * @param sentinel the master to ask the sentinels for; {@code null} without sentinels
  * @param cluster whether it is a cluster
  * @param ssl encryption; {@code null} for none
+ * @param serverName the host name in all certificates; {@code null} for that of each
+ * server
  * @param property the property that names the server
+ * @param logins whom connections ask for the login; {@code null} for what is known here
  */
 record RedisServer(List<HostAndPort> nodes, @Nullable Sentinel sentinel, boolean cluster, @Nullable String username,
-		@Nullable String password, int database, @Nullable SslBundle ssl, String property) {
+		@Nullable String password, int database, @Nullable SslBundle ssl, @Nullable String serverName, String property,
+		@Nullable Logins logins) {
+
+	/**
+	 * @param bean the name of the bean that knows the login at the server; {@code null}
+	 * for none
+	 */
+	record Logins(@Nullable String bean, Supplier<RedisCredentials> server, Supplier<RedisCredentials> sentinels) {
+	}
 
 	/** Timeout for each address of a host; no request waits for it. */
 	private static final int CONNECTION_TIMEOUT_MILLIS = 1000;
 
 	RedisServer(HostAndPort address, @Nullable String username, @Nullable String password, int database,
-			@Nullable SslBundle ssl, String property) {
-		this(List.of(address), null, false, username, password, database, ssl, property);
+			@Nullable SslBundle ssl, @Nullable String serverName, String property) {
+		this(List.of(address), null, false, username, password, database, ssl, serverName, property, null);
 	}
 
 	/** Returns sentinels, or nodes of a cluster, with the same login and encryption. */
 	RedisServer of(List<HostAndPort> nodes, @Nullable Sentinel sentinel, String property) {
 		return new RedisServer(nodes, sentinel, sentinel == null, this.username, this.password,
-				(sentinel != null) ? this.database : 0, this.ssl, property);
+				(sentinel != null) ? this.database : 0, this.ssl, this.serverName, property, null);
+	}
+
+	RedisServer with(Logins logins) {
+		return new RedisServer(this.nodes, this.sentinel, this.cluster, this.username, this.password, this.database,
+				this.ssl, this.serverName, this.property, logins);
+	}
+
+	/** Returns the login as it was when this was read. */
+	RedisCredentials login() {
+		return new DefaultRedisCredentials(this.username, this.password);
+	}
+
+	RedisCredentials sentinelLogin() {
+		return new DefaultRedisCredentials((this.sentinel != null) ? this.sentinel.username() : null,
+				(this.sentinel != null) ? this.sentinel.password() : null);
 	}
 
 	/**
@@ -52,8 +82,7 @@ record RedisServer(List<HostAndPort> nodes, @Nullable Sentinel sentinel, boolean
 		RedisConnections.Builder builder = this.cluster ? RedisConnections.cluster(Set.copyOf(this.nodes))
 				: (this.sentinel == null) ? RedisConnections.server(address())
 						: RedisConnections.sentinel(Objects.requireNonNull(this.sentinel.master()),
-								Set.copyOf(this.nodes),
-								config(clientName, this.sentinel.username(), this.sentinel.password()).build());
+								Set.copyOf(this.nodes), sentinelConfig(clientName));
 		return builder.config(config(clientName));
 	}
 
@@ -62,21 +91,24 @@ record RedisServer(List<HostAndPort> nodes, @Nullable Sentinel sentinel, boolean
 		return new Connection(address, config(null));
 	}
 
-	Connection connect(HostAndPort address, Sentinel sentinel) {
-		return new Connection(address, config(null, sentinel.username(), sentinel.password()).build());
+	Connection connectSentinel(HostAndPort address) {
+		return new Connection(address, sentinelConfig(null));
 	}
 
 	private JedisClientConfig config(@Nullable String clientName) {
-		return config(clientName, this.username, this.password).database(this.database).build();
+		return config(clientName, (this.logins != null) ? this.logins.server() : this::login).database(this.database)
+			.build();
+	}
+
+	private JedisClientConfig sentinelConfig(@Nullable String clientName) {
+		return config(clientName, (this.logins != null) ? this.logins.sentinels() : this::sentinelLogin).build();
 	}
 
 	/** New connections do not send the library and its version, to save round trips. */
-	private DefaultJedisClientConfig.Builder config(@Nullable String clientName, @Nullable String username,
-			@Nullable String password) {
+	private DefaultJedisClientConfig.Builder config(@Nullable String clientName, Supplier<RedisCredentials> login) {
 		DefaultJedisClientConfig.Builder config = DefaultJedisClientConfig.builder()
 			.clientName(clientName)
-			.user(username)
-			.password(password)
+			.credentialsProvider(login)
 			.connectionTimeoutMillis(CONNECTION_TIMEOUT_MILLIS)
 			.clientSetInfoConfig(ClientSetInfoConfig.DISABLED);
 		if (this.ssl != null) {
@@ -88,6 +120,9 @@ record RedisServer(List<HostAndPort> nodes, @Nullable Sentinel sentinel, boolean
 			// The host name in the certificate is verified, which Jedis does not do by
 			// default.
 			parameters.setEndpointIdentificationAlgorithm("HTTPS");
+			if (this.serverName != null) {
+				parameters.setServerNames(List.of(new SNIHostName(this.serverName)));
+			}
 			config.ssl(true).sslSocketFactory(context.getSocketFactory()).sslParameters(parameters);
 		}
 		return config;
@@ -100,7 +135,9 @@ record RedisServer(List<HostAndPort> nodes, @Nullable Sentinel sentinel, boolean
 
 	/** Returns the user as messages name it. */
 	String user() {
-		return "the user '%s'".formatted((this.username != null) ? this.username : "default");
+		return (this.logins != null && this.logins.bean() != null)
+				? "the user of the bean '%s'".formatted(this.logins.bean())
+				: "the user '%s'".formatted((this.username != null) ? this.username : "default");
 	}
 
 	HostAndPort address() {

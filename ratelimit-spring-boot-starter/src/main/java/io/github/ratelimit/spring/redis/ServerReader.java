@@ -11,9 +11,8 @@ import inet.ipaddr.IPAddressString;
 import io.github.ratelimit.redis.RedisConnections;
 import io.github.ratelimit.spring.config.HiddenValueException;
 import io.github.ratelimit.spring.config.RedisProperties;
+import io.github.ratelimit.spring.decide.LoggedOnce;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.util.JedisURIHelper;
 
@@ -40,7 +39,8 @@ final class ServerReader {
 
 	static final String UNSUPPORTED = "Rate limits need a single Redis server, sentinels or a cluster: set ratelimit.redis.url, or name a UnifiedJedis bean in ratelimit.redis.client.";
 
-	private static final Logger logger = LoggerFactory.getLogger(ServerReader.class);
+	/** Properties are read again later. */
+	private static final LoggedOnce log = new LoggedOnce(ServerReader.class);
 
 	private static final String URL_RULE = "Must be a URL such as redis://user:password@example.com:6379/0, or rediss:// for encryption, with no parameters (?...). Special characters of the user name and the password must be percent-encoded, such as %%40 for @. Set %1$s.host for a host with an underscore, and %1$s.cluster.nodes or %1$s.sentinel.nodes for several servers.";
 
@@ -145,8 +145,14 @@ final class ServerReader {
 			}
 		}
 		else if (this.properties.host() == null) {
-			requireNothing(binder, ALONE, "port", "username", "password", "database", "ssl.enabled", "ssl.bundle");
+			requireNothing(binder, ALONE, "port", "username", "password", "credentials", "database", "ssl.enabled",
+					"ssl.bundle", "ssl.server-name");
 			return false;
+		}
+		if (this.properties.credentials() != null) {
+			require(url == null || !holdsLogin(uri(url)), "credentials", this.properties.credentials(),
+					BESIDE.formatted("the login that ratelimit.redis.url contains"));
+			requireNothing(binder, BESIDE.formatted("ratelimit.redis.credentials"), "username", "password");
 		}
 		return true;
 	}
@@ -184,8 +190,9 @@ final class ServerReader {
 		int database = this.properties.database();
 		require(isPort(port), "port", port, "Must be from 1 to 65535.");
 		require(database >= 0, "database", database, "Must not be negative.");
+		SslBundle ssl = ssl(false);
 		return new RedisServer(new HostAndPort((host != null) ? host : "localhost", port), this.properties.username(),
-				this.properties.password(), database, ssl(false),
+				this.properties.password(), database, ssl, serverName(ssl),
 				(host != null) ? this.prefix + ".host" : OWN + ".url");
 	}
 
@@ -202,10 +209,11 @@ final class ServerReader {
 			password = decoded(login.substring(colon + 1));
 		}
 		int database = own ? this.properties.database() : 0;
+		SslBundle ssl = ssl(JedisURIHelper.isRedisSSLScheme(uri));
 		return new RedisServer(
 				new HostAndPort(uri.getHost(), (uri.getPort() != -1) ? uri.getPort() : this.properties.port()),
-				username, password, holdsDatabase(uri) ? JedisURIHelper.getDBIndex(uri) : database,
-				ssl(JedisURIHelper.isRedisSSLScheme(uri)), this.prefix + ".url");
+				username, password, holdsDatabase(uri) ? JedisURIHelper.getDBIndex(uri) : database, ssl,
+				serverName(ssl), this.prefix + ".url");
 	}
 
 	private static boolean holdsLogin(URI url) {
@@ -234,7 +242,7 @@ final class ServerReader {
 			}
 			// What precedes @ may be the rest of a password.
 			if (valid && this.prefix.equals(SPRING) && !parameters.contains("@")) {
-				logger.warn("The parameters of {}.url ({}) have no effect", SPRING, shown(url));
+				log.warn(shown(url), "The parameters of {}.url ({}) have no effect", SPRING, shown(url));
 				return uri;
 			}
 		}
@@ -296,6 +304,18 @@ final class ServerReader {
 		}
 		throw new InvalidConfigurationPropertyValueException(this.prefix + ".ssl.bundle", name,
 				"Must be the name of an SSL bundle below spring.ssl.bundle.");
+	}
+
+	private @Nullable String serverName(@Nullable SslBundle ssl) {
+		String name = this.properties.ssl().serverName();
+		if (name == null || this.prefix.equals(SPRING)) {
+			return null;
+		}
+		require(ssl != null, "ssl.server-name", name,
+				"Has an effect only with encryption: set ratelimit.redis.ssl.enabled or ratelimit.redis.ssl.bundle.");
+		require(name.matches("[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)*"), "ssl.server-name", name,
+				"Must be a host name, as the certificates have it.");
+		return name;
 	}
 
 	/** Refuses an empty value, because it is not clear which server is meant. */

@@ -25,6 +25,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.DefaultRedisCredentials;
+import redis.clients.jedis.RedisCredentialsProvider;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
@@ -57,6 +59,7 @@ class DocumentedConfigurationTests {
 				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
 				RateLimitWebAutoConfiguration.class))
 		.withBean("dailyAllowance", Algorithm.class, () -> new DailyAllowance(6))
+		.withBean("tokens", RedisCredentialsProvider.class, () -> () -> new DefaultRedisCredentials("app", "token"))
 		.withBean("account", IdentifierResolver.class, () -> (request) -> request.getParameter("username"));
 
 	static List<Example> examples() throws IOException {

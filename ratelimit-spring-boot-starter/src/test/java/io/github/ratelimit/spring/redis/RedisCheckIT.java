@@ -38,9 +38,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.DefaultRedisCredentials;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.RedisCredentialsProvider;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.params.ClientKillParams;
@@ -214,7 +217,7 @@ class RedisCheckIT {
 			slow.delay(Duration.ofMillis(600));
 			RateLimiter limiter = RedisRateLimiter.of(connections);
 			warmUp(connections, limiter,
-					new RedisServer(new HostAndPort("127.0.0.1", endless.port()), null, null, 0, null, "url"));
+					new RedisServer(new HostAndPort("127.0.0.1", endless.port()), null, null, 0, null, null, "url"));
 			assertThatExceptionOfType(StoreException.class)
 				.isThrownBy(() -> limiter.tryAcquire(POLICY, Identifier.GLOBAL));
 		}
@@ -249,6 +252,23 @@ class RedisCheckIT {
 			.filter((line) -> line.startsWith("cmdstat_" + command + ":"))
 			.mapToLong((line) -> Long.parseLong(line.replaceAll(".*?calls=(\\d+),.*", "$1")))
 			.sum();
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void warningNamesTheBeanThatDoesNotKnowTheLogin(boolean fails, CapturedOutput output) {
+		StarterRunners.nonWeb().withBean("tokens", RedisCredentialsProvider.class, () -> () -> {
+			if (fails) {
+				throw new IllegalStateException("no secrets");
+			}
+			return new DefaultRedisCredentials("all", "wrong");
+		})
+			.withPropertyValues("ratelimit.redis.credentials=tokens",
+					"ratelimit.redis.url=redis://127.0.0.1:" + guarded.port())
+			.run((context) -> context.getBean(RedisCheck.class)
+				.check(context.getSourceApplicationContext(ConfigurableApplicationContext.class)));
+		assertThat(output).contains(WARNING + ". Does the bean 'tokens' (ratelimit.redis.credentials) know the login?",
+				fails ? "no secrets" : "WRONGPASS");
 	}
 
 	/** If it waited, it would end with the warning. */

@@ -1,6 +1,8 @@
 package io.github.ratelimit.spring.redis;
 
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -25,14 +27,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Protocol.Command;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
+import org.springframework.core.env.MapPropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Three masters, each with a replica. Of the nodes that are configured one does not
@@ -113,6 +118,38 @@ class RedisClusterIT {
 			.stream()
 			.filter((node) -> node.admin().clientList().contains(" name=" + this.keyPrefix + " "))
 			.count();
+	}
+
+	/** Each node closes the connections of its user. */
+	@Test
+	void nodesAreLoggedInToAgainWhenTheEnvironmentHasTheNewPassword() {
+		String user = "user-" + this.keyPrefix;
+		Map<String, Object> login = new HashMap<>(Map.of("ratelimit.redis.password", "old"));
+		atEachNode("SETUSER", user, "on", ">old", "~*", "+@all");
+		try {
+			this.runner
+				.withInitializer((context) -> context.getEnvironment()
+					.getPropertySources()
+					.addFirst(new MapPropertySource("login", login)))
+				.withPropertyValues("ratelimit.redis.cluster.nodes=" + nodes(), "ratelimit.redis.username=" + user)
+				.run((context) -> {
+					assertCounts(context);
+					atEachNode("SETUSER", user, ">new", "<old");
+					login.put("ratelimit.redis.password", "new");
+					CLUSTER.nodes().forEach((node) -> node.admin().sendCommand(Command.CLIENT, "KILL", "USER", user));
+					RateLimiter limiter = context.getBean(RateLimiter.class);
+					await().atMost(Duration.ofSeconds(30))
+						.ignoreExceptionsInstanceOf(StoreException.class)
+						.until(() -> limiter.tryAcquire(RateLimitRequest.of(POLICY, USERS)).blockedFor() != null);
+				});
+		}
+		finally {
+			atEachNode("DELUSER", user);
+		}
+	}
+
+	private static void atEachNode(String... acl) {
+		CLUSTER.nodes().forEach((node) -> node.admin().sendCommand(Command.ACL, acl));
 	}
 
 	@Test

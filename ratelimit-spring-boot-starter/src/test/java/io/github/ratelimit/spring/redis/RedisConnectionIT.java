@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 import io.github.ratelimit.Decision;
@@ -23,9 +24,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.DefaultRedisCredentials;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.RedisCredentials;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.executors.RetryableCommandExecutor;
 import redis.clients.jedis.providers.ConnectionProvider;
@@ -33,6 +36,8 @@ import redis.clients.jedis.providers.PooledConnectionProvider;
 import redis.embedded.RedisServer;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 
 import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -91,6 +96,35 @@ class RedisConnectionIT {
 	void countsArriveWhenApplicationHasClient() {
 		assertCountsArrive(this.runner.withBean("mine", UnifiedJedis.class, RedisConnectionIT::connect)
 			.withPropertyValues("ratelimit.redis.client=mine", "ratelimit.redis.url=redis://127.0.0.1:1"));
+	}
+
+	@Test
+	void countsArriveWhenBeanKnowsTheLogin() {
+		assertCountsArrive(this.runner.withUserConfiguration(Logins.class)
+			.withPropertyValues("ratelimit.redis.url=redis://127.0.0.1:" + port, "ratelimit.redis.credentials=login"));
+	}
+
+	@Test
+	void startFailsWhenBeanKnowsNoLogin() {
+		this.runner.withUserConfiguration(Logins.class)
+			.withPropertyValues("ratelimit.redis.host=127.0.0.1", "ratelimit.redis.credentials=text")
+			.run((context) -> StartFailure.assertRefused(context, "ratelimit.redis.credentials", "text",
+					"Must be the name of a bean of type RedisCredentialsProvider, or another Supplier<RedisCredentials>: there are only [login]."));
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Logins {
+
+		@Bean
+		Supplier<RedisCredentials> login() {
+			return () -> new DefaultRedisCredentials(null, "secret");
+		}
+
+		@Bean
+		Supplier<String> text() {
+			return () -> "secret";
+		}
+
 	}
 
 	@Test

@@ -1,6 +1,9 @@
 package io.github.ratelimit.spring.redis;
 
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -13,11 +16,15 @@ import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.CommandArguments;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.embedded.RedisServer;
@@ -31,6 +38,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Encryption, with a server that speaks it and wants to see a certificate of the client.
@@ -75,9 +83,10 @@ class RedisEncryptionIT {
 		jedis = RedisClient.create("127.0.0.1", plainPort);
 	}
 
-	private static RedisServer startServer(int plainPort, int port, TestCertificate own) {
-		return TestRedis.startServer(plainPort, "tls-port " + port, "tls-cert-file " + own.certificate(),
+	private static RedisServer startServer(int plainPort, int port, TestCertificate own, String... settings) {
+		Stream<String> tls = Stream.of("tls-port " + port, "tls-cert-file " + own.certificate(),
 				"tls-key-file " + own.key(), "tls-ca-cert-file " + certificate.certificate());
+		return TestRedis.startServer(plainPort, Stream.concat(tls, Stream.of(settings)).toArray(String[]::new));
 	}
 
 	@AfterAll
@@ -133,6 +142,47 @@ class RedisEncryptionIT {
 		});
 		assertThat(output).contains(advice);
 		assertThat(jedis.dbSize()).isZero();
+	}
+
+	/** The node has no certificate for its address. */
+	@Test
+	void nodesThatAnnounceAddressesAreVerifiedByTheConfiguredName(CapturedOutput output) {
+		int node = TestRedis.freePort();
+		RedisServer cluster = startServer(TestRedis.freePort(), node, certificate, "cluster-enabled yes",
+				"tls-cluster yes", "cluster-config-file nodes-" + node + ".conf", "cluster-announce-ip 127.0.0.1");
+		try {
+			ApplicationContextRunner ofCluster = withBundle(certificate).withPropertyValues(
+					"ratelimit.redis.cluster.nodes=localhost:" + node, "ratelimit.redis.ssl.bundle=mine");
+			ofCluster.run((context) -> {
+				assignSlots(context.getBean(io.github.ratelimit.spring.redis.RedisServer.class));
+				context.getBean(RedisCheck.class)
+					.check(context.getSourceApplicationContext(ConfigurableApplicationContext.class));
+			});
+			assertThat(output).contains("The certificate of the server is not for this address: name a host of the "
+					+ "certificate in ratelimit.redis.cluster.nodes, or in ratelimit.redis.ssl.server-name if servers announce addresses. Tried");
+			ofCluster.withPropertyValues("ratelimit.redis.ssl.server-name=localhost")
+				.run((context) -> assertThat(
+						context.getBean(RateLimiter.class).tryAcquire(POLICY, Identifier.GLOBAL).allowed())
+					.isTrue());
+			ofCluster.withPropertyValues("ratelimit.redis.ssl.server-name=other.example.com")
+				.run((context) -> assertThatExceptionOfType(StoreException.class)
+					.isThrownBy(() -> context.getBean(RateLimiter.class).tryAcquire(POLICY, Identifier.GLOBAL)));
+		}
+		finally {
+			TestRedis.stop(cluster);
+		}
+	}
+
+	private static void assignSlots(io.github.ratelimit.spring.redis.RedisServer server) {
+		try (Connection connection = server.connect(server.address())) {
+			CommandArguments slots = new CommandArguments(Command.CLUSTER).add("ADDSLOTS");
+			IntStream.range(0, 16_384).forEach(slots::add);
+			connection.executeCommand(slots);
+			await().atMost(Duration.ofSeconds(30))
+				.until(() -> new String(
+						(byte[]) connection.executeCommand(new CommandArguments(Command.CLUSTER).add("INFO")))
+					.contains("cluster_state:ok"));
+		}
 	}
 
 	/** Shows the certificate that the server knows, and trusts another. */

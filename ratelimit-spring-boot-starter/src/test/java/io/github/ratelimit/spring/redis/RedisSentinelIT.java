@@ -1,14 +1,18 @@
 package io.github.ratelimit.spring.redis;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.spring.OwnSentinel;
 import io.github.ratelimit.spring.StarterRunners;
@@ -27,8 +31,10 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.env.MapPropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * A master, its replica, and a sentinel that makes the replica the master when that
@@ -84,6 +90,25 @@ class RedisSentinelIT {
 			.run((context) -> assertThat(context).getFailure()
 				.hasMessageContaining("ratelimit.redis.url")
 				.hasMessageContaining("set ratelimit.redis.sentinel.master and ratelimit.redis.sentinel.nodes"));
+	}
+
+	@Test
+	void sentinelsAreLoggedInToAgainWithTheNewPassword() {
+		Map<String, Object> login = new HashMap<>(Map.of("ratelimit.redis.sentinel.password", "old"));
+		this.runner
+			.withInitializer((context) -> context.getEnvironment()
+				.getPropertySources()
+				.addFirst(new MapPropertySource("login", login)))
+			.run((context) -> {
+				RateLimiter limiter = context.getBean(RateLimiter.class);
+				assertThatExceptionOfType(StoreException.class)
+					.isThrownBy(() -> limiter.tryAcquire(POLICY, Identifier.GLOBAL));
+				login.put("ratelimit.redis.sentinel.password", "open");
+				Awaitility.await()
+					.atMost(PATIENCE)
+					.ignoreExceptionsInstanceOf(StoreException.class)
+					.until(() -> limiter.peek(RateLimitRequest.of(POLICY, Identifier.GLOBAL)).allowed());
+			});
 	}
 
 	private static void check(ApplicationContextRunner runner) {

@@ -2,7 +2,11 @@ package io.github.ratelimit.spring.redis;
 
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Proxy;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Supplier;
 
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.spring.StarterRunners;
@@ -12,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import redis.clients.jedis.RedisCredentials;
 
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.boot.context.properties.bind.Binder;
@@ -26,6 +31,7 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.core.env.MapPropertySource;
 import org.springframework.mock.env.MockEnvironment;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -96,19 +102,50 @@ class RedisServerTests {
 					spring.data.redis.host=a;spring.data.redis.ssl.bundle=mine;spring.data.redis.ssl.enabled=false | spring.data.redis.host: [a:6379]
 					spring.data.redis.url=redis://a;spring.data.redis.username=user;spring.data.redis.password=secret;spring.data.redis.database=3 | spring.data.redis.url: [a:6379]
 					ratelimit.redis.url=redis://a;ratelimit.redis.username=user;ratelimit.redis.password=secret;ratelimit.redis.database=3;ratelimit.redis.ssl.enabled=true | ratelimit.redis.url: [a:6379] user:secret /3 encrypted
+					ratelimit.redis.url=rediss://a;ratelimit.redis.ssl.server-name=b.example.com | ratelimit.redis.url: [a:6379] encrypted as b.example.com
+					spring.data.redis.url=rediss://a;spring.data.redis.ssl.server-name=b | spring.data.redis.url: [a:6379] encrypted
 					ratelimit.redis.url=redis://:@a;ratelimit.redis.username=user;ratelimit.redis.password=secret | ratelimit.redis.url: [a:6379] user:secret
 					""")
 	void sourcesAreNotMerged(String properties, String expected) {
 		assertThat(find(properties)).isEqualTo(expected);
 	}
 
+	/** They are read again with each connection. */
 	@Test
 	void parametersOfUrlOfSpringHaveNoEffect(CapturedOutput output) {
-		assertThat(find("spring.data.redis.url=rediss://:secret@a:6380/2?ssl_cert_reqs=none"))
-			.isEqualTo("spring.data.redis.url: [a:6380] -:secret /2 encrypted");
+		this.runner.withPropertyValues("spring.data.redis.url=rediss://:secret@a:6380/2?ssl_cert_reqs=none")
+			.run((context) -> {
+				RedisServer server = context.getBean(RedisServer.class);
+				assertThat(text(server)).isEqualTo("spring.data.redis.url: [a:6380] -:secret /2 encrypted");
+				assertThat(Objects.requireNonNull(server.logins()).server().get().getPassword())
+					.containsExactly("secret".toCharArray());
+			});
 		assertThat(output)
-			.contains("The parameters of spring.data.redis.url (rediss://***@a:6380/2?***) have no effect")
+			.containsOnlyOnce("The parameters of spring.data.redis.url (rediss://***@a:6380/2?***) have no effect")
 			.doesNotContain("secret");
+	}
+
+	@Test
+	void loginIsThatOfTheStartWhileItCannotBeRead(CapturedOutput output) {
+		Map<String, Object> properties = new HashMap<>(
+				Map.of("ratelimit.redis.url", "redis://:first@a", "ratelimit.redis.timeout", "1s"));
+		this.runner
+			.withInitializer((context) -> context.getEnvironment()
+				.getPropertySources()
+				.addFirst(new MapPropertySource("changing", properties)))
+			.run((context) -> {
+				Supplier<RedisCredentials> login = Objects.requireNonNull(context.getBean(RedisServer.class).logins())
+					.server();
+				properties.put("ratelimit.redis.url", "redis://:second@a");
+				assertThat(login.get().getPassword()).isEqualTo("second".toCharArray());
+				properties.put("ratelimit.redis.url", "redis://:third@other");
+				assertThat(login.get().getPassword()).as("of another server").isEqualTo("second".toCharArray());
+				properties.put("ratelimit.redis.url", "redis://:four#th@a");
+				assertThat(login.get().getPassword()).isEqualTo("second".toCharArray());
+				assertThat(login.get().getPassword()).isEqualTo("second".toCharArray());
+			});
+		assertThat(output).containsOnlyOnce("The login of Redis stays as it was, because it cannot be read again: ")
+			.doesNotContain("four");
 	}
 
 	@ParameterizedTest
@@ -235,8 +272,8 @@ class RedisServerTests {
 		return server.property() + ": " + server.nodes() + (server.cluster() ? " cluster" : "")
 				+ ((sentinel != null) ? " " + sentinel.master() + login(sentinel.username(), sentinel.password()) : "")
 				+ login(server.username(), server.password())
-				+ ((server.database() != 0) ? " /" + server.database() : "")
-				+ ((server.ssl() != null) ? encrypted : "");
+				+ ((server.database() != 0) ? " /" + server.database() : "") + ((server.ssl() != null) ? encrypted : "")
+				+ ((server.serverName() != null) ? " as " + server.serverName() : "");
 	}
 
 	private static String login(@Nullable String username, @Nullable String password) {
