@@ -36,6 +36,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * are limited in memory, or denied with on-store-failure: deny
  * @param sentinel sentinels that find the server, instead of url, host and port
  * @param cluster a cluster, instead of url, host, port and database
+ * @param failFast whether the application fails to start if Redis cannot be used
  * @since 0.1
  */
 public record RedisProperties(@Nullable String url, @Nullable String host, @DefaultValue("6379") int port,
@@ -44,7 +45,7 @@ public record RedisProperties(@Nullable String url, @Nullable String host, @Defa
 		@DefaultValue("100ms") Duration timeout, @Nullable String client, @Nullable String clientName,
 		@DefaultValue("" + RedisConnections.DEFAULT_CONNECTIONS) int connections,
 		@DefaultValue("" + RedisConnections.DEFAULT_MAX_WAITING) int maxWaiting, @Nullable Sentinel sentinel,
-		@Nullable Cluster cluster) {
+		@Nullable Cluster cluster, @DefaultValue("false") boolean failFast) {
 
 	/** Empty strings, as from unset variables, count as not set. */
 	public RedisProperties {

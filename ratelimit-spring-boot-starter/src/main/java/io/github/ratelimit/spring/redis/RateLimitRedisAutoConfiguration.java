@@ -146,8 +146,9 @@ public final class RateLimitRedisAutoConfiguration {
 
 		@Bean
 		RedisCheck rateLimitRedisCheck(RedisConnections redis, RateLimiter limiter, Decider decider,
-				ConfiguredPolicies policies, ObjectProvider<RedisServer> server) {
-			return new RedisCheck(redis, limiter, decider, policies, server.getIfAvailable());
+				ConfiguredPolicies policies, ObjectProvider<RedisServer> server, RateLimitProperties properties) {
+			return new RedisCheck(redis, limiter, decider, policies, server.getIfAvailable(),
+					properties.redis().failFast());
 		}
 
 		@Bean

@@ -37,9 +37,9 @@ import org.springframework.context.ConfigurableApplicationContext;
  * Asks Redis before the first request does. While other beans are created, it connects,
  * loads classes and composes a script for each configured policy; the start waits for it
  * for at most two seconds. Policies that are decided together, or in parts, need more
- * scripts later. The start fails only if the server turns out to be a node of a cluster,
- * or a sentinel. Once the application is ready, a warning is logged if Redis cannot be
- * used.
+ * scripts later. The start fails if the server turns out to be a node of a cluster, or a
+ * sentinel, and with {@code fail-fast} if Redis cannot be used, for which it waits
+ * longer. Once the application is ready, a warning is logged if Redis cannot be used.
  */
 final class RedisCheck
 		implements InitializingBean, SmartInitializingSingleton, ApplicationListener<ApplicationReadyEvent> {
@@ -48,7 +48,9 @@ final class RedisCheck
 
 	private static final Duration WARM_UP = Duration.ofSeconds(2);
 
-	/** How long to retry if the store is too busy. */
+	/**
+	 * How long to retry if the store is too busy, also for a start that depends on it.
+	 */
 	private static final Duration PATIENCE = Duration.ofSeconds(10);
 
 	private static final Duration PAUSE = Duration.ofMillis(50);
@@ -69,6 +71,8 @@ final class RedisCheck
 
 	private final @Nullable RedisServer server;
 
+	private final boolean failFast;
+
 	private final Thread warmUp = new Thread(this::warmUp, "ratelimit-redis-check");
 
 	/** Why the start fails. */
@@ -76,14 +80,21 @@ final class RedisCheck
 
 	/**
 	 * @param server the server; {@code null} if the client is the application's
+	 * @param failFast whether the start fails if Redis cannot be used
 	 */
 	RedisCheck(RedisConnections connections, RateLimiter redis, Decider decider, ConfiguredPolicies policies,
-			@Nullable RedisServer server) {
+			@Nullable RedisServer server, boolean failFast) {
 		this.connections = connections;
 		this.redis = redis;
 		this.decider = decider;
 		this.policies = policies;
 		this.server = server;
+		this.failFast = failFast;
+		this.refusal = failFast ? unusable(tried() + "It does not answer in time.") : null;
+	}
+
+	private static HiddenValueException unusable(String details) {
+		return new HiddenValueException(ServerReader.OWN + ".fail-fast", "true", "Redis cannot be used. " + details);
 	}
 
 	@Override
@@ -95,7 +106,8 @@ final class RedisCheck
 	@Override
 	public void afterSingletonsInstantiated() {
 		try {
-			this.warmUp.join(WARM_UP.toMillis());
+			// With fail-fast there is time to find out what is wrong.
+			this.warmUp.join(this.failFast ? 2 * PATIENCE.toMillis() : WARM_UP.toMillis());
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -118,20 +130,23 @@ final class RedisCheck
 	}
 
 	private void warmUp() {
+		Duration patience = this.failFast ? PATIENCE : WARM_UP;
 		try {
 			if (this.server != null) {
 				new Diagnosis(this.server).requireSingleServer();
 			}
-			long end = System.nanoTime() + WARM_UP.toNanos();
-			this.connections.connect(WARM_UP);
+			long end = System.nanoTime() + patience.toNanos();
+			this.connections.connect(patience);
 			ask(QUESTION, end);
 			this.policies.policies().values().forEach((policy) -> ask(question(policy), end));
+			this.refusal = null;
 		}
 		catch (HiddenValueException ex) {
 			this.refusal = ex;
 		}
 		catch (StoreException ex) {
 			logger.debug("Redis cannot be used yet", ex);
+			this.refusal = this.failFast ? unusable(details(ex)) : null;
 		}
 	}
 
@@ -153,8 +168,7 @@ final class RedisCheck
 		}
 		catch (StoreException ex) {
 			if (!context.isClosed()) {
-				String details = "%s. %s %s%s".formatted(consequences(), Diagnosis.of(ex, this.server), tried(),
-						ex.reason());
+				String details = consequences() + ". " + details(ex);
 				boolean first = this.decider.outage().noteFailure(QUESTION, ex, details);
 				if (!first && !(ex instanceof StoreBusyException)) {
 					// A request has failed before, and has logged less.
@@ -183,6 +197,11 @@ final class RedisCheck
 				LockSupport.parkNanos(PAUSE.toNanos());
 			}
 		}
+	}
+
+	/** Returns what to look at, what was tried, and what went wrong. */
+	private String details(StoreException failure) {
+		return "%s %s%s".formatted(Diagnosis.of(failure, this.server), tried(), failure.reason());
 	}
 
 	/** Includes encryption, because a mismatch is often not evident from the error. */

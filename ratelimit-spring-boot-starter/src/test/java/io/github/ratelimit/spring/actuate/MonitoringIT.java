@@ -25,7 +25,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import tools.jackson.databind.JsonNode;
@@ -88,17 +88,18 @@ class MonitoringIT {
 	}
 
 	@ParameterizedTest
-	@ValueSource(ints = { 1, 7 })
-	void applicationWithoutTrafficIsUpAgainOnceRedisIs(int requestsInOutage) {
+	@CsvSource({ "1, readinessState, 200", "7, 'readinessState, ratelimit', 503" })
+	void applicationWithoutTrafficIsUpAgainOnceRedisIs(int requestsInOutage, String readiness, int readinessInOutage) {
 		try (OwnRedis redis = OwnRedis.started();
-				ActuatorApplication application = start(redis.port(), "ratelimit.health.down-when-failing=true")) {
+				ActuatorApplication application = start(redis.port(), "ratelimit.health.down-when-failing=true",
+						"management.endpoint.health.group.readiness.include=" + readiness)) {
 			assertThat(application.get("/actuator/health").status()).isEqualTo(200);
 			redis.stop();
 			for (int i = 0; i < requestsInOutage; i++) {
 				assertThat(application.get("/api").status()).isIn(200, 429);
 			}
 			assertThat(application.get("/actuator/health").status()).isEqualTo(503);
-			assertThat(application.get("/actuator/health/readiness").status()).isEqualTo(200);
+			assertThat(application.get("/actuator/health/readiness").status()).isEqualTo(readinessInOutage);
 			assertThat(application.get("/actuator/health/liveness").status()).isEqualTo(200);
 			redis.start();
 			await().atMost(SOON).until(() -> application.get("/actuator/health").status() == 200);

@@ -172,7 +172,7 @@ class RedisCheckIT {
 			AtomicInteger asked = new AtomicInteger();
 			RateLimiter busy = busy(context.getBean(RateLimiter.class), asked, 2);
 			new RedisCheck(TestRedis.connections(), busy, context.getBean(Decider.class),
-					context.getBean(ConfiguredPolicies.class), null)
+					context.getBean(ConfiguredPolicies.class), null, false)
 				.check(context);
 			assertThat(asked).hasValue(3);
 			assertThat(output).contains("Rate limits are counted in Redis at 127.0.0.1:" + redis.port())
@@ -225,7 +225,7 @@ class RedisCheckIT {
 
 	private static void warmUp(RedisConnections connections, RateLimiter limiter, @Nullable RedisServer server) {
 		RedisCheck check = new RedisCheck(connections, limiter, new Decider(limiter, List.of(), List::of),
-				new ConfiguredPolicies(Map.of(), List.of("ip")), server);
+				new ConfiguredPolicies(Map.of(), List.of("ip")), server, false);
 		check.afterPropertiesSet();
 		check.afterSingletonsInstantiated();
 	}
@@ -269,6 +269,29 @@ class RedisCheckIT {
 				.check(context.getSourceApplicationContext(ConfigurableApplicationContext.class)));
 		assertThat(output).contains(WARNING + ". Does the bean 'tokens' (ratelimit.redis.credentials) know the login?",
 				fails ? "no secrets" : "WRONGPASS");
+	}
+
+	/** Also if beans are created late. */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void startFailsWithoutRedisWhenToFailFast(boolean lazy, CapturedOutput output) {
+		int port = TestRedis.freePort();
+		assertThatExceptionOfType(RuntimeException.class).isThrownBy(() -> start(port, "1s",
+				"--ratelimit.redis.fail-fast=true", "--spring.main.lazy-initialization=" + lazy));
+		assertThat(output.getOut().replaceAll("\\s+", " ")).contains(
+				"Invalid value 'true' for configuration property 'ratelimit.redis.fail-fast'",
+				"Redis cannot be used. Is Redis running, and is ratelimit.redis.url right? Tried: 127.0.0.1:%1$d, without TLS. Failed to connect to 127.0.0.1:%1$d: java.net.ConnectException: Connection refused"
+					.formatted(port));
+	}
+
+	/** What Redis answers may be an error. */
+	@ParameterizedTest
+	@CsvSource({ "all, pw, true", "mget, pw, false", "all, wrong, false" })
+	void startFailsFastUnlessRedisDecides(String user, String password, boolean starts) {
+		StarterRunners.nonWeb()
+			.withPropertyValues("ratelimit.redis.fail-fast=true", "ratelimit.redis.timeout=10s",
+					"ratelimit.redis.url=redis://%s:%s@127.0.0.1:%d".formatted(user, password, guarded.port()))
+			.run((context) -> assertThat(context.getStartupFailure() == null).isEqualTo(starts));
 	}
 
 	/** If it waited, it would end with the warning. */
