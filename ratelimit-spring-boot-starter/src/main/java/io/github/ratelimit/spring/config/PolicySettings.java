@@ -165,7 +165,13 @@ public record PolicySettings(@Option(withoutLimits = true) @Nullable Boolean ena
 		if (algorithm instanceof SlidingLog) {
 			return new SlidingLog(true);
 		}
-		return (algorithm instanceof SlidingWindow) ? new SlidingWindow(this.precision) : new TokenBucket(this.burst);
+		if (algorithm instanceof SlidingWindow) {
+			return new SlidingWindow(this.precision);
+		}
+		if (algorithm instanceof TokenBucket) {
+			return new TokenBucket(this.burst);
+		}
+		throw new IllegalStateException("No options are known of " + algorithm.name());
 	}
 
 	static <T> T or(@Nullable T value, T standard) {

@@ -161,7 +161,7 @@ public final class Decider implements AutoCloseable {
 		List<PolicyCharge> charges = new ArrayList<>(requested.size());
 		List<PolicyCharge> used = new ArrayList<>(requested.size());
 		for (PolicyCharge each : requested) {
-			PolicyCharge charge = each.ofPlan().orElse(null);
+			PolicyCharge charge = each.inForce().orElse(null);
 			if (charge != null) {
 				((charge.charge().cost() > 0) ? charges : used).add(charge);
 			}
@@ -226,7 +226,7 @@ public final class Decider implements AutoCloseable {
 	 * nothing. Nothing is used, and no listener is notified.
 	 */
 	public Decision peek(List<PolicyCharge> requested) {
-		List<PolicyCharge> charges = requested.stream().map(PolicyCharge::ofPlan).flatMap(Optional::stream).toList();
+		List<PolicyCharge> charges = requested.stream().map(PolicyCharge::inForce).flatMap(Optional::stream).toList();
 		long call = ConcurrentLimit.newCall(charges);
 		return charges.isEmpty() ? Decided.UNLIMITED.decision()
 				: ask(ConcurrentLimit.with(charges, call), call, this.limiter::peek);

@@ -65,7 +65,7 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 	}
 
 	/** Returns the charge for the plan; empty if that, or everybody, is unlimited. */
-	Optional<PolicyCharge> ofPlan() {
+	Optional<PolicyCharge> inForce() {
 		if (!this.policy.enforcement().enabled()) {
 			return Optional.empty();
 		}

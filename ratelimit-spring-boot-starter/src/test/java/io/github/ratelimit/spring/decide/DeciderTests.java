@@ -15,6 +15,7 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
+import io.github.ratelimit.WaitingRateLimiter.Time;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.memory.MemoryRateLimiter;
@@ -233,7 +234,7 @@ class DeciderTests {
 	void resetRemovesCountsOfStoreAndOfThisInstance(CapturedOutput output) {
 		FailingStore store = new FailingStore();
 		Decider decisions = new Decider(store, List.of(), List::of, UnaryOperator.identity(), () -> 1,
-				new DenialCache(Duration.ofHours(1), 10), Decider.DEFAULT_LONGEST_CALL);
+				new DenialCache(Duration.ofHours(1), 10), Decider.DEFAULT_LONGEST_CALL, Time.SYSTEM);
 		Charge one = charges(ONE).get(0).charge();
 		for (RateLimiter instead : new RateLimiter[] { this.store, null, this.store }) {
 			store.instead = instead;
