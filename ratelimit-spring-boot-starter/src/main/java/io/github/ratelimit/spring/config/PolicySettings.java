@@ -71,10 +71,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * ratelimit.defaults.on-store-failure
  * @param countWhen which responses count, such as status in [401, 403]; the cost of other
  * responses is refunded when they are complete
+ * @param reset identifiers of the policy whose counts the responses of reset-when remove,
+ * such as ip+account; no others
  * @param resetWhen which responses remove the counts of the identifiers in reset, such as
  * status in [200, 204], so that who succeeds starts anew
- * @param reset identifiers of the policy whose counts these responses remove, such as
- * ip+account; no others
  * @param plans limits for the users of a plan, by the name of the plan
  * @param penalty blocks of identifiers that are denied too often
  * @param retain number of windows to keep for reading, including the current one; an
