@@ -42,8 +42,8 @@ public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Du
 
 		/**
 		 * Memory of denials: the store has denied the same request before and cannot
-		 * allow it yet, others {@linkplain WaitingRateLimiter wait} for so much quota, or
-		 * a quota is 0, so that it is never allowed.
+		 * allow it yet, others {@linkplain io.github.ratelimit.waiting.WaitingRateLimiter
+		 * wait} for so much quota, or a quota is 0, so that it is never allowed.
 		 */
 		DENIAL_CACHE,
 

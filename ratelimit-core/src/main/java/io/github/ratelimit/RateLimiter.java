@@ -9,8 +9,8 @@ import java.util.List;
  * One call decides over every policy, identifier and limit of a request, all or nothing:
  * a denied request uses no quota of any limit. Charges {@linkplain Charge#shadow() in
  * shadow mode} are decided in the same call, each separately, and never deny. No method
- * waits for quota to arrive; a {@link WaitingRateLimiter} does. Implementations must be
- * safe for use by several threads.
+ * waits for quota to arrive; a {@link io.github.ratelimit.waiting.WaitingRateLimiter}
+ * does. Implementations must be safe for use by several threads.
  * <p>
  * After a {@link StoreException}, the change may or may not have been made.
  * <p>

@@ -51,7 +51,7 @@ class ArchitectureTests {
 			// What decides without Redis, and what decorates a store.
 			Map.entry(ROOT + ".algorithm", Set.of(ROOT)), Map.entry(ROOT + ".memory", Set.of(ROOT)),
 			Map.entry(ROOT + ".denial", Set.of(ROOT)), Map.entry(ROOT + ".lease", Set.of(ROOT)),
-			Map.entry(ROOT + ".outage", Set.of(ROOT)),
+			Map.entry(ROOT + ".outage", Set.of(ROOT)), Map.entry(ROOT + ".waiting", Set.of(ROOT)),
 			// Connections, which know nothing of rate limits.
 			Map.entry(CONNECTION, Set.of()), Map.entry(CLUSTER, Set.of(CONNECTION)),
 			// Calls, and how the Lua of scripts is made.
@@ -137,7 +137,8 @@ class ArchitectureTests {
 				ROOT + ".memory.MemoryRateLimiter", ROOT + ".outage.LocalRateLimiter", ROOT + ".outage.OnStoreFailure",
 				ROOT + ".outage.OutageRateLimiter", REDIS + ".PipelineRateLimiter", REDIS + ".RedisConnections",
 				REDIS + ".RedisConnections$Builder", REDIS + ".RedisErrorKind", REDIS + ".RedisListener",
-				REDIS + ".RedisRateLimiter");
+				REDIS + ".RedisRateLimiter", ROOT + ".waiting.WaitingRateLimiter",
+				ROOT + ".waiting.WaitingRateLimiter$Time");
 	}
 
 	@Test

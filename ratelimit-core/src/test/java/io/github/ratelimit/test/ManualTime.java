@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.Semaphore;
 
-import io.github.ratelimit.WaitingRateLimiter;
+import io.github.ratelimit.waiting.WaitingRateLimiter;
 
 /**
  * Advances a clock by the time for which callers would sleep.

@@ -22,8 +22,8 @@ import org.springframework.http.client.ClientHttpRequestInterceptor;
  * <p>
  * A call that is denied throws {@link OutgoingCallDeniedException} at once, and nothing
  * is sent. With a longest wait, calls wait until the policy allows them, in the order of
- * {@link io.github.ratelimit.WaitingRateLimiter} and before they take a connection, but
- * not if that takes longer. A thread that is interrupted then throws
+ * {@link io.github.ratelimit.waiting.WaitingRateLimiter} and before they take a
+ * connection, but not if that takes longer. A thread that is interrupted then throws
  * {@link java.io.InterruptedIOException}. A call that was sent stays counted. If the
  * store failed and the policy denies requests then, a call throws
  * {@link io.github.ratelimit.StoreException}.

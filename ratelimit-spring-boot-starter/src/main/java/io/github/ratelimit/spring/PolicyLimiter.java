@@ -79,8 +79,8 @@ public interface PolicyLimiter {
 
 	/**
 	 * Uses the cost of each policy as soon as every limit of all policies allows it. The
-	 * caller sleeps meanwhile: see {@link io.github.ratelimit.WaitingRateLimiter} for
-	 * what it promises. Listeners are notified once, of the last decision.
+	 * caller sleeps meanwhile: see {@link io.github.ratelimit.waiting.WaitingRateLimiter}
+	 * for what it promises. Listeners are notified once, of the last decision.
 	 * @param atMost how long to wait at most. If that cannot suffice, this is denied at
 	 * once. If it is zero or less, this is {@link #tryAcquire(Use...)}
 	 * @param uses what is used of each policy; at least one, each of a different policy

@@ -29,6 +29,9 @@ final class Login {
 	/** Those who issue tokens renew them minutes before they end. */
 	static final long PAUSE = TimeUnit.MINUTES.toNanos(1);
 
+	/** What a source that knows of no login answers, or {@code null}. */
+	private static final RedisCredentials NOBODY = new DefaultRedisCredentials(null, (char[]) null);
+
 	private final JedisClientConfig config;
 
 	private final RedisCredentialsProvider source;
@@ -38,7 +41,7 @@ final class Login {
 	private volatile long asked;
 
 	/** Another object only after another answer. */
-	private volatile RedisCredentials known = new DefaultRedisCredentials(null, (char[]) null);
+	private volatile RedisCredentials known = NOBODY;
 
 	private volatile CompletableFuture<RedisCredentials> asking = CompletableFuture.completedFuture(this.known);
 
@@ -62,7 +65,8 @@ final class Login {
 	synchronized RedisCredentials ask() {
 		try {
 			this.source.prepare();
-			RedisCredentials answer = this.source.get();
+			RedisCredentials given = this.source.get();
+			RedisCredentials answer = (given != null) ? given : NOBODY;
 			char[] password = answer.getPassword();
 			if (!Objects.equals(answer.getUser(), this.known.getUser())
 					|| !Arrays.equals(password, this.known.getPassword())) {

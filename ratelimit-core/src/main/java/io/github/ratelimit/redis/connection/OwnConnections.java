@@ -83,8 +83,9 @@ public final class OwnConnections extends ConnectionSource {
 		catch (JedisAccessControlException ex) {
 			IOUtils.closeQuietly(socket);
 			String text = String.valueOf(ex.getMessage());
-			throw text.startsWith("WRONGPASS") ? new JedisAccessControlException(
-					text + " Is the login right (ratelimit.redis.password, or .credentials)?") : ex;
+			throw text.startsWith("WRONGPASS")
+					? new JedisAccessControlException(text + " Are the name and the password of the user right now?")
+					: ex;
 		}
 		catch (Throwable ex) {
 			IOUtils.closeQuietly(socket);

@@ -174,7 +174,7 @@ class LoginIT {
 			this.admin.sendCommand(Command.CLIENT, "KILL", "USER", "app");
 			assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(server, "a"))
 				.withStackTraceContaining(
-						"WRONGPASS invalid username-password pair or user is disabled. Is the login right (ratelimit.redis.password, or .credentials)?");
+						"WRONGPASS invalid username-password pair or user is disabled. Are the name and the password of the user right now?");
 			this.events.await("opened", 1);
 			this.source.set(login("app", "new"));
 			this.events.await("closed", 1);

@@ -12,8 +12,8 @@ import java.util.function.UnaryOperator;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.WaitingRateLimiter;
-import io.github.ratelimit.WaitingRateLimiter.Time;
+import io.github.ratelimit.waiting.WaitingRateLimiter;
+import io.github.ratelimit.waiting.WaitingRateLimiter.Time;
 import io.github.ratelimit.spring.OutgoingCallDeniedException;
 import io.github.ratelimit.spring.OutgoingRateLimits;
 import io.github.ratelimit.spring.PolicyLimiter;

@@ -6,7 +6,7 @@ import java.util.function.Function;
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.WaitingRateLimiter.Time;
+import io.github.ratelimit.waiting.WaitingRateLimiter.Time;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.OutgoingRateLimits;
 import io.github.ratelimit.spring.PolicyLimiter;

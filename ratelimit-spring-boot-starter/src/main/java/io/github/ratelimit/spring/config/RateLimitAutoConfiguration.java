@@ -10,7 +10,7 @@ import java.util.stream.Stream;
 
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.WaitingRateLimiter.Time;
+import io.github.ratelimit.waiting.WaitingRateLimiter.Time;
 import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.spring.DecisionListener;
 import io.github.ratelimit.spring.InstanceCount;

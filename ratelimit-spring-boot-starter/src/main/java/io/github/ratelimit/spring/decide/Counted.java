@@ -13,7 +13,7 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
-import io.github.ratelimit.WaitingRateLimiter;
+import io.github.ratelimit.waiting.WaitingRateLimiter;
 import io.github.ratelimit.lease.BackgroundTimer;
 import io.github.ratelimit.lease.LeasedRateLimiter;
 import io.github.ratelimit.outage.LocalRateLimiter;

@@ -17,7 +17,7 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
-import io.github.ratelimit.WaitingRateLimiter.Time;
+import io.github.ratelimit.waiting.WaitingRateLimiter.Time;
 import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.redis.PipelineRateLimiter;
 import io.github.ratelimit.redis.RedisConnections;

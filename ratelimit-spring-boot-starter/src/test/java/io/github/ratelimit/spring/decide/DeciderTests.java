@@ -15,7 +15,7 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
-import io.github.ratelimit.WaitingRateLimiter.Time;
+import io.github.ratelimit.waiting.WaitingRateLimiter.Time;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.memory.MemoryRateLimiter;

@@ -14,7 +14,7 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.StoreException;
-import io.github.ratelimit.WaitingRateLimiter;
+import io.github.ratelimit.waiting.WaitingRateLimiter;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.outage.OnStoreFailure;

@@ -16,7 +16,7 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
-import io.github.ratelimit.WaitingRateLimiter.Time;
+import io.github.ratelimit.waiting.WaitingRateLimiter.Time;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.DecisionListener;
 import io.github.ratelimit.spring.PolicyDecision;

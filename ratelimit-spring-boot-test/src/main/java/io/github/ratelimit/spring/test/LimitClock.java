@@ -7,7 +7,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.concurrent.Semaphore;
 
 import io.github.ratelimit.Limit;
-import io.github.ratelimit.WaitingRateLimiter;
+import io.github.ratelimit.waiting.WaitingRateLimiter;
 
 /**
  * The clock for limits in a test. It stands still until the test sets or advances it. It

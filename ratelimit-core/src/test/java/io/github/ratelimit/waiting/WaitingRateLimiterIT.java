@@ -1,10 +1,14 @@
-package io.github.ratelimit;
+package io.github.ratelimit.waiting;
 
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.FirstRequestWindow;
 import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.test.ManualClock;

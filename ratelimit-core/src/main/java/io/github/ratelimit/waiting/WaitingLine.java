@@ -1,4 +1,4 @@
-package io.github.ratelimit;
+package io.github.ratelimit.waiting;
 
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
@@ -6,8 +6,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
 import io.github.ratelimit.Decision.Source;
-import io.github.ratelimit.WaitingRateLimiter.Time;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Meter;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.waiting.WaitingRateLimiter.Time;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,4 +1,4 @@
-package io.github.ratelimit;
+package io.github.ratelimit.waiting;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -15,7 +15,18 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
 import io.github.ratelimit.Decision.Source;
+import io.github.ratelimit.DelegatingRateLimiter;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Penalty;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.ConcurrentCalls;
 import io.github.ratelimit.algorithm.FirstRequestWindow;
 import io.github.ratelimit.algorithm.FixedWindow;

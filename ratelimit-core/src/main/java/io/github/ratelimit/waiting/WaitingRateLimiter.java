@@ -1,4 +1,4 @@
-package io.github.ratelimit;
+package io.github.ratelimit.waiting;
 
 import java.time.Duration;
 import java.util.Collections;
@@ -9,6 +9,16 @@ import java.util.function.Supplier;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.DelegatingRateLimiter;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Penalty;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
 
 /**
  * Lets callers wait until their requests are within the limits: calls to others, and
