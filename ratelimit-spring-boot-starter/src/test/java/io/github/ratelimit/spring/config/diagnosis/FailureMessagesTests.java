@@ -64,7 +64,7 @@ class FailureMessagesTests {
 					redis: redis://anna:topsecret@localhost:6379 | redis | *** | a group of properties such as { url: redis://localhost:6379 }
 					redis: { cluster: "redis://:topsecret@a:6379" } | redis.cluster | *** | a group of properties: nodes
 					redis: { sentinel: "redis://:topsecret@a:6379" } | redis.sentinel | *** | a group of properties: master, nodes, password, username
-					redis: { ssl: "rediss://:topsecret@a:6379" } | redis.ssl | *** | a group of properties: bundle, enabled
+					redis: { ssl: "rediss://:topsecret@a:6379" } | redis.ssl | *** | a group of properties: bundle, enabled, server-name
 					redis: { port: "redis://:topsecret@a:6379" } | redis.port | *** | a whole number
 					""")
 	void rightFormIsToldWhenTextReplacesGroup(String yaml, String property, String value, String form,
