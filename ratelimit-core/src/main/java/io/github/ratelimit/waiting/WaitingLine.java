@@ -1,14 +1,17 @@
 package io.github.ratelimit.waiting;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
+import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Decision.Source;
+import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Meter;
 import io.github.ratelimit.Policy;
@@ -70,7 +73,7 @@ final class WaitingLine {
 			return answer.decision();
 		}
 		if (!join(answer, request, end)) {
-			return refusal(request);
+			return refusal(request, attempt);
 		}
 		boolean first = false;
 		answer = null;
@@ -84,7 +87,7 @@ final class WaitingLine {
 				this.turn.unlock();
 			}
 		}
-		return (answer != null) ? answer.decision() : refusal(request);
+		return (answer != null) ? answer.decision() : refusal(request, attempt);
 	}
 
 	/** Returns the final answer; {@code null} if the time left does not suffice. */
@@ -183,7 +186,16 @@ final class WaitingLine {
 		// With sliding-window-counter, the use of what remains lets more arrive earlier.
 		boolean known = status.remaining() == 0 || meter(policy, 1).retryAfter(limit, most) <= first;
 		return (known ? nanos(status.resetAfter()) : 0) + 1000 * (full.retryAfter(limit, rest) - first)
-				+ (long) Math.min(NEVER, windows * status.limit().window().toNanos());
+				+ (long) Math.min(NEVER, windows * shortestWindow(policy.algorithm(), status.limit()));
+	}
+
+	/** A day may be 3 hours shorter than another. */
+	private static long shortestWindow(Algorithm algorithm, Limit limit) {
+		if (!algorithm.followsCalendar(limit)) {
+			return limit.window().toNanos();
+		}
+		int days = (limit.calendar() == ChronoUnit.MONTHS) ? 3 : (limit.calendar() == ChronoUnit.YEARS) ? 1 : 0;
+		return limit.window().minusDays(days).minusHours(3).toNanos();
 	}
 
 	private static Meter meter(Policy policy, long used) {
@@ -192,7 +204,15 @@ final class WaitingLine {
 		return meter;
 	}
 
-	/** Denies a request that would come after those in line. */
+	/**
+	 * Denies a request that would come after those in line. If nothing that is known
+	 * denies it, the store is asked without waiting.
+	 */
+	private Decision refusal(RateLimitRequest request, Supplier<Decision> attempt) {
+		Decision refusal = refusal(request);
+		return (refusal.violated().isEmpty() && refusal.blockedFor() == null) ? attempt.get() : refusal;
+	}
+
 	private synchronized Decision refusal(RateLimitRequest request) {
 		Decision known = this.last.decision();
 		if (this.last.isOf(request) && this.waiting == 0) {

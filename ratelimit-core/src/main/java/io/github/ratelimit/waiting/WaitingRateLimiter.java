@@ -77,8 +77,8 @@ public final class WaitingRateLimiter extends DelegatingRateLimiter {
 	 * @param atMost how long to wait at most; {@link #tryAcquire} if zero or less
 	 * @return the decision. A denial has used nothing. If others wait, it is from memory,
 	 * and its retry-after is the earliest time after them
-	 * @throws InterruptedException if the thread was interrupted before or while it
-	 * waited. Nothing was used, and the others wait on
+	 * @throws InterruptedException if the thread was interrupted while it waited, or
+	 * before it would wait. Nothing was used, and the others wait on
 	 * @throws IllegalArgumentException if a policy counts denied requests or has a
 	 * penalty
 	 * @throws StoreException if the store did not answer
@@ -123,8 +123,9 @@ public final class WaitingRateLimiter extends DelegatingRateLimiter {
 	public void refund(RateLimitRequest request) {
 		super.refund(request);
 		if (this.lines.estimatedSize() > 0) {
+			List<Charge> refunded = key(request);
 			this.lines.asMap().forEach((charges, line) -> {
-				if (!Collections.disjoint(charges, key(request))) {
+				if (!Collections.disjoint(charges, refunded)) {
 					line.wake();
 				}
 			});

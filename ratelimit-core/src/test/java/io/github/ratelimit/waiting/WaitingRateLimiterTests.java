@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
@@ -206,6 +207,52 @@ class WaitingRateLimiterTests {
 			assertThat(caller.task.get().allowed()).isTrue();
 		}
 		assertThat(passed()).hasSeconds(84);
+	}
+
+	/** February is shorter than the longest month. */
+	@Test
+	void monthsAheadCountAsTheyAre() throws Exception {
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("1/month"));
+		this.clock.advance(Duration.ofDays(30));
+		acquire(policy, 1, LONG);
+		Caller<Decision> first = inLine(() -> acquire(policy, 1, LONG));
+		Caller<Decision> second = inLine(() -> acquire(policy, 1, Duration.ofDays(29)));
+		this.gate.countDown();
+		assertThat(first.task.get().allowed()).isTrue();
+		assertThat(second.task.get().allowed()).isTrue();
+		assertThat(this.clock.instant()).isEqualTo("2026-03-01T00:00:00Z");
+	}
+
+	/** Without the store, a decision has no statuses. */
+	@Test
+	void storeIsAskedWhenNothingKnownDenies() throws Exception {
+		RateLimitRequest request = request(EACH_SECOND, 1);
+		CountDownLatch asked = new CountDownLatch(1);
+		CountDownLatch answer = new CountDownLatch(1);
+		Iterator<Decision> decisions = List
+			.of(new Decision(false, this.store.peek(request(EACH_SECOND, 1)).statuses(), LONG), Decision.withoutStore())
+			.iterator();
+		Caller<Decision> first = inLine(() -> this.limiter.acquire(request, LONG.plusDays(1), decisions::next));
+		Caller<Decision> second = inLine(() -> this.limiter.acquire(request, LONG.plusDays(1), () -> {
+			asked.countDown();
+			awaitUninterruptibly(answer);
+			return Decision.withoutStore();
+		}));
+		this.gate.countDown();
+		asked.await();
+		assertThat(this.limiter.acquire(request, Duration.ofMillis(1), Decision::withoutStore).allowed()).isTrue();
+		answer.countDown();
+		assertThat(first.task.get().allowed()).isTrue();
+		assertThat(second.task.get().allowed()).isTrue();
+	}
+
+	private static void awaitUninterruptibly(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	/**

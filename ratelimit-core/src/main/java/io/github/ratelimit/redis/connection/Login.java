@@ -65,6 +65,15 @@ final class Login {
 	synchronized RedisCredentials ask() {
 		try {
 			this.source.prepare();
+			return take();
+		}
+		finally {
+			this.asked = System.nanoTime();
+		}
+	}
+
+	private RedisCredentials take() {
+		try {
 			RedisCredentials given = this.source.get();
 			RedisCredentials answer = (given != null) ? given : NOBODY;
 			char[] password = answer.getPassword();
@@ -78,7 +87,6 @@ final class Login {
 		}
 		finally {
 			this.source.cleanUp();
-			this.asked = System.nanoTime();
 		}
 	}
 
