@@ -43,25 +43,27 @@ public class BackgroundTimer {
 	 * Runs a task after some nanoseconds, unless the timer is stopped, or a task from
 	 * before a pause calls it.
 	 * @param nanos the time, 0 or more
-	 * @return false if the task will not run because there can be no more threads now
+	 * @return false if the task will not run, also because there can be no more threads
+	 * now
 	 */
 	public synchronized boolean schedule(Runnable task, long nanos) {
 		ExecutorService own = this.own.get();
-		if (!this.stopped && (own == null || own == this.executor)) {
-			if (this.executor == null) {
-				this.executor = newExecutor();
-			}
-			try {
-				this.executor.schedule(task, nanos, TimeUnit.NANOSECONDS);
-			}
-			catch (OutOfMemoryError ex) {
-				// Of no other task, or there would be a thread. Requests are served.
-				this.executor.getQueue().clear();
-				logger.debug("The thread {} cannot be started", this.name, ex);
-				return false;
-			}
+		if (this.stopped || (own != null && own != this.executor)) {
+			return false;
 		}
-		return true;
+		if (this.executor == null) {
+			this.executor = newExecutor();
+		}
+		try {
+			this.executor.schedule(task, nanos, TimeUnit.NANOSECONDS);
+			return true;
+		}
+		catch (OutOfMemoryError ex) {
+			// Of no other task, or there would be a thread. Requests are served.
+			this.executor.getQueue().clear();
+			logger.debug("The thread {} cannot be started", this.name, ex);
+			return false;
+		}
 	}
 
 	private ScheduledThreadPoolExecutor newExecutor() {

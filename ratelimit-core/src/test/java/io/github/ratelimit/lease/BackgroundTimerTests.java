@@ -26,7 +26,7 @@ class BackgroundTimerTests {
 	void taskInProgressSchedulesNothingWhileTimerIsPaused() throws InterruptedException {
 		BackgroundTimer timer = new BackgroundTimer("test", LONG);
 		AtomicBoolean followed = new AtomicBoolean();
-		hold(timer, () -> timer.schedule(() -> followed.set(true), 0));
+		hold(timer, () -> followed.set(timer.schedule(() -> followed.set(true), 0)));
 		Thread pausing = pause(timer);
 		this.released.countDown();
 		pausing.join();

@@ -81,13 +81,17 @@ record PolicyOutgoingLimits(ConfiguredPolicies policies, UnaryOperator<Identifie
 		};
 	}
 
+	private Duration left(Duration maxWait, long start) {
+		return maxWait.isZero() ? maxWait : maxWait.minusNanos(this.time.nanoTime() - start);
+	}
+
 	/** Waits first where others wait, in their order, and then as only this was told. */
 	private PolicyLimiter.Acquisition acquire(String policy, Identifier caller, Duration maxWait, boolean denies)
 			throws IOException {
 		long start = this.time.nanoTime();
 		try {
 			while (true) {
-				Duration left = maxWait.isZero() ? maxWait : maxWait.minusNanos(this.time.nanoTime() - start);
+				Duration left = left(maxWait, start);
 				Duration told = denies ? this.waits.remaining(policy, caller) : null;
 				if (told != null && told.compareTo(left) > 0) {
 					throw new OutgoingCallDeniedException(policy,
@@ -102,7 +106,7 @@ record PolicyOutgoingLimits(ConfiguredPolicies policies, UnaryOperator<Identifie
 					return call;
 				}
 				call.refund();
-				if (told.compareTo(left) <= 0) {
+				if (told.compareTo(left(maxWait, start)) <= 0) {
 					this.time.pass(told.toNanos(), new Semaphore(0));
 				}
 			}

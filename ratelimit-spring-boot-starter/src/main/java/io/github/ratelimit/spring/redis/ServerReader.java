@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import javax.net.ssl.SNIHostName;
+
 import inet.ipaddr.IPAddressString;
 import io.github.ratelimit.redis.RedisConnections;
 import io.github.ratelimit.spring.config.HiddenValueException;
@@ -313,9 +315,17 @@ final class ServerReader {
 		}
 		require(ssl != null, "ssl.server-name", name,
 				"Has an effect only with encryption: set ratelimit.redis.ssl.enabled or ratelimit.redis.ssl.bundle.");
-		require(name.matches("[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)*"), "ssl.server-name", name,
-				"Must be a host name, as the certificates have it.");
+		require(isHostName(name), "ssl.server-name", name, "Must be a host name, as the certificates have it.");
 		return name;
+	}
+
+	private static boolean isHostName(String name) {
+		try {
+			return name.matches("[A-Za-z0-9.-]+") && !new SNIHostName(name).getAsciiName().isEmpty();
+		}
+		catch (IllegalArgumentException ex) {
+			return false;
+		}
 	}
 
 	/** Refuses an empty value, because it is not clear which server is meant. */
