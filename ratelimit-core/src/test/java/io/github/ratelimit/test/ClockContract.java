@@ -114,7 +114,7 @@ public abstract class ClockContract extends RateLimiterContract {
 	/** By less than days differ, so that the time is corrected without a trace. */
 	@ParameterizedTest
 	@CsvSource({ "month, 2027-04-30T22:00:00Z, 2027-05-31T22:00:00Z", "d, 2026-10-24T22:00:00Z, 2026-10-25T23:00:00Z" })
-	void calendarWindowStaysAlignedWhenTheClockIsSetBackALittle(String window, Instant start, Instant end) {
+	void calendarWindowStaysAlignedWhenClockIsSetBackLittle(String window, Instant start, Instant end) {
 		Policy policy = policy(new FixedWindow(1, ZoneId.of("Europe/Berlin")), "5/" + window);
 		this.clock.set(start.plusMillis(400).toString());
 		this.limiter.tryAcquire(policy, ALICE, 5);

@@ -371,7 +371,7 @@ class WaitingRateLimiterTests {
 	}
 
 	@Test
-	void failureOfTheStoreIsThrownToTheFirstInLine() throws Exception {
+	void failureOfStoreIsThrownToFirstInLine() throws Exception {
 		acquire(EACH_SECOND, 1, LONG);
 		AtomicInteger failures = new AtomicInteger(1);
 		Callable<Decision> task = () -> this.limiter.acquire(request(EACH_SECOND, 1), LONG, () -> {

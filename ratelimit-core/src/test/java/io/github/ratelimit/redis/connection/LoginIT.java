@@ -151,7 +151,7 @@ class LoginIT {
 	 * As where passwords are changed in the store of secrets first, and then in Redis.
 	 */
 	@Test
-	void openConnectionIsUsedOnWhenRedisRefusesTheNewLogin() {
+	void openConnectionStaysWhenRedisRefusesNewLogin() {
 		try (Server server = server(ALWAYS)) {
 			Increment.of(server, "a");
 			Map<String, String> before = users();
@@ -167,7 +167,7 @@ class LoginIT {
 	}
 
 	@Test
-	void connectionsAreMadeAgainOnceTheirSourceKnowsTheNewPassword() {
+	void connectionsAreMadeAgainOnceNewPasswordIsKnown() {
 		try (Server server = server(Long.MAX_VALUE)) {
 			Increment.of(server, "a");
 			this.admin.aclSetUser("app", ">new", "<old");

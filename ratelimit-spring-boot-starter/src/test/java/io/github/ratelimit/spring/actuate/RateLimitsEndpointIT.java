@@ -309,7 +309,7 @@ class RateLimitsEndpointIT {
 	}
 
 	@Test
-	void nothingButReadingIsThereByDefaultAndStoreFailureIsTold() {
+	void onlyReadingIsThereByDefaultAndFailureIsTold() {
 		int port = TestRedis.freePort();
 		try (ActuatorApplication failing = ActuatorApplication.start("ratelimit.redis.url=redis://127.0.0.1:" + port,
 				"management.endpoints.web.exposure.include=ratelimits")) {

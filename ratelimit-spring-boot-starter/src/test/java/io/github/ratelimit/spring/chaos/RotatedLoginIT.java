@@ -23,7 +23,7 @@ class RotatedLoginIT {
 	private static Path secrets;
 
 	@Test
-	void passwordIsReadAgainBeforeAndAfterRedisRefusesTheOldOne() {
+	void passwordIsReadAgainBeforeAndAfterRedisRefusesIt() {
 		write("first");
 		try (OwnRedis redis = OwnRedis.started("user app on >first ~* +@all");
 				Jedis admin = new Jedis("127.0.0.1", redis.port());
