@@ -71,14 +71,10 @@ class BackgroundTimerTests {
 
 			@Override
 			Thread newThread(Runnable task) {
-				return !full.get() ? super.newThread(task) : new Thread(task) {
-
-					@Override
-					public void start() {
-						throw new OutOfMemoryError("expected by this test");
-					}
-
-				};
+				if (full.get()) {
+					throw new OutOfMemoryError("expected by this test");
+				}
+				return super.newThread(task);
 			}
 
 		};
