@@ -2,13 +2,11 @@ package io.github.ratelimit.spring.config;
 
 import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -18,6 +16,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 import io.github.ratelimit.spring.decide.NearestNames;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,7 +25,6 @@ import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
-import org.springframework.boot.context.properties.source.ConfigurationPropertyState;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.boot.origin.PropertySourceOrigin;
 import org.springframework.core.env.CommandLinePropertySource;
@@ -38,8 +36,10 @@ import org.springframework.util.StringUtils;
  * The settings in environment variables, system properties and arguments. Spring Boot
  * does not check the names of the first two, and lets a single element replace a whole
  * list: {@code LIMITS_0=5/s} leaves one limit of three.
+ *
+ * @since 0.1
  */
-final class EnvironmentSettings {
+public final class EnvironmentSettings {
 
 	private static final Logger logger = LoggerFactory.getLogger(EnvironmentSettings.class);
 
@@ -51,59 +51,53 @@ final class EnvironmentSettings {
 
 	private final List<ConfigurationPropertySource> sources = new ArrayList<>();
 
-	/** The settings of variables and system properties. */
-	private final List<ConfigurationProperty> unchecked = new ArrayList<>();
-
-	private boolean hasElements;
-
 	/** What is looked for, as variables may name it: with underscores for hyphens. */
 	private final Set<String> variables = new HashSet<>();
 
 	private final Set<ConfigurationPropertyName> lists = new LinkedHashSet<>();
 
 	EnvironmentSettings(Iterable<ConfigurationPropertySource> sources) {
-		for (ConfigurationPropertySource source : sources) {
-			this.sources.add(source);
-			if (isOfEnvironment(source)) {
-				below(SettingsBinding.OWN, source).forEach((name) -> {
-					this.hasElements |= name.toString().contains("[");
-					if (mayBeOfAnother(source)) {
-						this.unchecked.add(Objects.requireNonNull(source.getConfigurationProperty(name)));
-					}
-				});
-			}
-		}
+		sources.forEach(this.sources::add);
 	}
 
-	/** Returns the names of values below a name. */
-	private static Stream<ConfigurationPropertyName> below(ConfigurationPropertyName name,
-			ConfigurationPropertySource source) {
-		return (source instanceof IterableConfigurationPropertySource names)
-				? names.stream()
-					.filter((below) -> name.isAncestorOf(below) && source.getConfigurationProperty(below) != null)
-				: Stream.empty();
+	/** Returns a property of a source, and those below it. */
+	public static List<ConfigurationProperty> read(ConfigurationPropertyName name, ConfigurationPropertySource source) {
+		Stream<ConfigurationPropertyName> below = (source instanceof IterableConfigurationPropertySource names)
+				? names.stream().filter(name::isAncestorOf) : Stream.empty();
+		return Stream.concat(Stream.of(name), below)
+			.map(source::getConfigurationProperty)
+			.filter(Objects::nonNull)
+			.toList();
 	}
 
-	private static boolean isOfEnvironment(ConfigurationPropertySource source) {
+	/** Returns whether whoever starts the application sets the properties of a source. */
+	static boolean isOfEnvironment(ConfigurationPropertySource source) {
 		return mayBeOfAnother(source) || source.getUnderlyingSource() instanceof CommandLinePropertySource<?>;
 	}
 
 	/** Returns whether a source may have settings of other programs, too. */
 	static boolean mayBeOfAnother(ConfigurationPropertySource source) {
-		return UnknownSetting.isOfVariables(source.getUnderlyingSource())
-				|| source.getUnderlyingSource() instanceof PropertySource<?> properties
-						&& properties.getName().equals(StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);
+		return isOfVariables(source.getUnderlyingSource())
+				|| isNamed(source.getUnderlyingSource(), StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);
+	}
+
+	/**
+	 * Returns whether a source holds the environment variables, in whose names an
+	 * underscore replaces a dot or a hyphen.
+	 */
+	static boolean isOfVariables(@Nullable Object source) {
+		return isNamed(source, StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME);
+	}
+
+	private static boolean isNamed(@Nullable Object source, String name) {
+		return source instanceof PropertySource<?> properties && properties.getName().equals(name);
 	}
 
 	/** Notes a property, or a group of properties, that is looked for. */
 	void look(ConfigurationPropertyName name, boolean isList) {
-		if (!this.unchecked.isEmpty()) {
-			this.variables.add(variable(name));
-			if (isList) {
-				this.variables.add(variable(name) + "_0");
-			}
-		}
-		if (isList && this.hasElements) {
+		this.variables.add(variable(name));
+		if (isList) {
+			this.variables.add(variable(name) + "_0");
 			this.lists.add(name);
 		}
 	}
@@ -124,24 +118,17 @@ final class EnvironmentSettings {
 	void check(Set<ConfigurationPropertyName> logged) {
 		Set<ConfigurationProperty> misspelt = new TreeSet<>();
 		Set<String> ignored = new TreeSet<>();
-		for (ConfigurationProperty property : this.unchecked) {
-			boolean variable = UnknownSetting.isVariable(property);
-			if (variable && (this.variables.contains(variable(property.getName())) || isOfService(property))) {
-				continue;
+		boolean hasElements = false;
+		for (ConfigurationPropertySource source : this.sources) {
+			if (isOfEnvironment(source)) {
+				for (ConfigurationProperty property : read(SettingsBinding.OWN, source)) {
+					hasElements |= property.getName().toString().contains("[");
+					if (mayBeOfAnother(source) && !isKnown(property)) {
+						UnknownSetting.find(property)
+							.ifPresent((unknown) -> sort(property, unknown, misspelt, ignored));
+					}
+				}
 			}
-			UnknownSetting.find(property).ifPresent((unknown) -> {
-				boolean isClose = !unknown.nearest().isEmpty();
-				// What has two words of which one is right cannot belong to another
-				// program.
-				if (isOfPolicy(property) || (variable ? isClose && property.getName().getNumberOfElements() > 2
-						: isClose || unknown.parent().length() > 1)) {
-					misspelt.add(property);
-				}
-				else {
-					// Without the value, which may be a secret.
-					ignored.add(written(property) + (isClose ? " (%s?)".formatted(unknown.nearest().get(0)) : ""));
-				}
-			});
 		}
 		if (!misspelt.isEmpty()) {
 			throw new UnboundConfigurationPropertiesException(misspelt);
@@ -150,17 +137,32 @@ final class EnvironmentSettings {
 			logger.warn("These are not settings of the limiter and have no effect on it: {}",
 					String.join(", ", ignored));
 		}
-		this.lists.stream().filter((list) -> !logged.contains(list)).forEach((list) -> requireWhole(list, logged));
+		if (hasElements) {
+			this.lists.stream().filter((list) -> !logged.contains(list)).forEach((list) -> requireWhole(list, logged));
+		}
 	}
 
-	private static boolean isOfPolicy(ConfigurationProperty property) {
-		return property.getName().getNumberOfElements() > 2
+	private boolean isKnown(ConfigurationProperty property) {
+		return UnknownSetting.isVariable(property) && (this.variables.contains(variable(property.getName()))
+				|| SERVICE.matcher(written(property)).matches()
+				|| SERVICE_URL.matcher(String.valueOf(property.getValue())).matches());
+	}
+
+	/** What has two words of which one is right cannot belong to another program. */
+	private static void sort(ConfigurationProperty property, UnknownSetting unknown,
+			Set<ConfigurationProperty> misspelt, Set<String> ignored) {
+		boolean isClose = !unknown.nearest().isEmpty();
+		boolean hasWords = property.getName().getNumberOfElements() > 2;
+		boolean isOfPolicy = hasWords
 				&& !NearestNames.find(property.getName().getElement(1, Form.UNIFORM), List.of("policies")).isEmpty();
-	}
-
-	private static boolean isOfService(ConfigurationProperty property) {
-		return SERVICE.matcher(written(property)).matches()
-				|| SERVICE_URL.matcher(String.valueOf(property.getValue())).matches();
+		if (isOfPolicy || (UnknownSetting.isVariable(property) ? isClose && hasWords
+				: isClose || unknown.parent().length() > 1)) {
+			misspelt.add(property);
+		}
+		else {
+			// Without the value, which may be a secret.
+			ignored.add(written(property) + (isClose ? " (%s?)".formatted(unknown.nearest().get(0)) : ""));
+		}
 	}
 
 	private static String written(ConfigurationProperty property) {
@@ -174,29 +176,24 @@ final class EnvironmentSettings {
 	 * that a file replaces.
 	 */
 	private void requireWhole(ConfigurationPropertyName list, Set<ConfigurationPropertyName> logged) {
-		Map<String, ConfigurationProperty> present = null;
-		for (ConfigurationPropertySource source : this.sources) {
-			Map<String, ConfigurationProperty> parts = parts(list, source);
-			if (parts.isEmpty()) {
-				continue;
-			}
-			if (present != null) {
-				Map<String, ConfigurationProperty> lost = new LinkedHashMap<>(parts);
-				lost.keySet().removeAll(present.keySet());
-				if (!lost.isEmpty()) {
-					logged.add(list);
-					logger.warn(
-							"{} replaces the whole list {}, so that {} of {} have no effect. Set all elements, or the list as one text",
-							present.values().iterator().next().getOrigin(), list,
-							lost.keySet().stream().map((part) -> list + part).toList(),
-							lost.values().iterator().next().getOrigin());
-				}
-				return;
-			}
-			if (!isOfEnvironment(source) || source.getConfigurationProperty(list) != null) {
-				return;
-			}
-			present = parts;
+		List<ConfigurationPropertySource> setting = this.sources.stream()
+			.filter((source) -> !parts(list, source).isEmpty())
+			.limit(2)
+			.toList();
+		if (setting.size() < 2 || !isOfEnvironment(setting.get(0))
+				|| setting.get(0).getConfigurationProperty(list) != null) {
+			return;
+		}
+		Map<String, ConfigurationProperty> present = parts(list, setting.get(0));
+		Map<String, ConfigurationProperty> lost = parts(list, setting.get(1));
+		lost.keySet().removeAll(present.keySet());
+		if (!lost.isEmpty()) {
+			logged.add(list);
+			logger.warn(
+					"{} replaces the whole list {}, so that {} of {} have no effect. Set all elements, or the list as one text",
+					present.values().iterator().next().getOrigin(), list,
+					lost.keySet().stream().map((part) -> list + part).toList(),
+					lost.values().iterator().next().getOrigin());
 		}
 	}
 
@@ -210,27 +207,17 @@ final class EnvironmentSettings {
 		ConfigurationProperty text = source.getConfigurationProperty(list);
 		if (text != null) {
 			int size = StringUtils.commaDelimitedListToStringArray(text.getValue().toString()).length;
-			for (int i = 0; i < size; i++) {
-				parts.put("[" + i + "]", text);
-			}
+			IntStream.range(0, size).forEach((i) -> parts.put("[" + i + "]", text));
 			return parts;
 		}
+		int length = list.getNumberOfElements();
 		int before = -1;
 		for (int i = 0; parts.size() > before; i++) {
 			before = parts.size();
-			ConfigurationPropertyName element = list.append("[" + i + "]");
-			ConfigurationProperty value = source.getConfigurationProperty(element);
-			if (value != null) {
-				parts.put("[" + i + "]", value);
-			}
-			else if (source instanceof IterableConfigurationPropertySource names) {
-				int next = element.getNumberOfElements();
-				names.stream()
-					.filter(element::isAncestorOf)
-					.forEach((name) -> Optional.ofNullable(source.getConfigurationProperty(name))
-						.ifPresent(
-								(part) -> parts.putIfAbsent(name.chop(next + 1).subName(next - 1).toString(), part)));
-			}
+			String element = "[" + i + "]";
+			read(list.append(element), source)
+				.forEach((part) -> parts.putIfAbsent((part.getName().getNumberOfElements() == length + 1) ? element
+						: part.getName().chop(length + 2).subName(length).toString(), part));
 		}
 		return parts;
 	}

@@ -56,7 +56,7 @@ final class MapKeys {
 			}
 		}
 		for (EnumerablePropertySource<?> source : all) {
-			boolean variables = UnknownSetting.isOfVariables(source);
+			boolean variables = EnvironmentSettings.isOfVariables(source);
 			for (String property : source.getPropertyNames()) {
 				read(variables ? property.replace('_', '.').toLowerCase(Locale.ROOT) : property, variables,
 						PropertySourceOrigin.get(source, property));

@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -18,6 +20,7 @@ import io.github.ratelimit.spring.config.PolicySettings.PenaltySettings;
 import io.github.ratelimit.spring.config.RateLimitProperties.DefaultProperties;
 import io.github.ratelimit.spring.decide.ConcurrentLimit;
 import io.github.ratelimit.spring.decide.IdentifierNames;
+import io.github.ratelimit.spring.decide.NearestNames;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.Enforcement;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
@@ -77,8 +80,7 @@ public final class PolicyReader {
 			ConcurrentLimit.requireOther(name);
 		});
 		if (settings.limits().isEmpty() && settings.concurrent() == null) {
-			throw invalid(property(name, ".limits"), null,
-					"A policy must have at least one limit, such as 100/m, or concurrent, such as 5.");
+			throw withoutLimits(name);
 		}
 		if (settings.costOfPaths() != 1 && settings.paths().isEmpty()) {
 			throw invalid(property(name, ".cost"), settings.costOfPaths(), "Has no effect without paths.");
@@ -96,6 +98,16 @@ public final class PolicyReader {
 		Map<String, Plan> plans = readPlans(policy, settings);
 		return read(property(name, ".identifiers"), identifiers,
 				() -> new IdentifiedPolicy(policy, identifiers, enforcement, plans, calls));
+	}
+
+	/** Who misspells the name of a policy sets the options of another one. */
+	private InvalidConfigurationPropertyValueException withoutLimits(String name) {
+		String rule = "A policy must have at least one limit, such as 100/m, or concurrent, such as 5.";
+		Set<String> others = new TreeSet<>(this.settings.keySet());
+		others.remove(name);
+		String question = NearestNames.question(name, others);
+		return question.isEmpty() ? invalid(property(name, ".limits"), null, rule)
+				: invalid(property(name, ""), name, "There is no policy of this name.%s %s".formatted(question, rule));
 	}
 
 	private static Enforcement readEnforcement(String policy, PolicySettings settings, Enforcement defaults) {
@@ -222,7 +234,10 @@ public final class PolicyReader {
 		settings.plans().forEach((name, plan) -> {
 			String prefix = element(property(policy.name(), ".plans"), name);
 			if (plan.limits().isEmpty() && !plan.unlimited()) {
-				throw invalid(prefix, "", "Is an empty plan: give it limits, such as 100/m, or unlimited: true.");
+				Set<String> others = new TreeSet<>(settings.plans().keySet());
+				others.remove(name);
+				throw invalid(prefix, "", "Is an empty plan: give it limits, such as 100/m, or unlimited: true."
+						+ NearestNames.question(name, others));
 			}
 			if (plan.unlimited() && (!plan.limits().isEmpty() || plan.burst() != null)) {
 				throw invalid(prefix, plan.limits().isEmpty() ? plan.burst() : plan.limits(),

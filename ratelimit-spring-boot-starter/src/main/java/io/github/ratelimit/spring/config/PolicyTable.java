@@ -9,14 +9,15 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 
-import io.github.ratelimit.Algorithm;
-import io.github.ratelimit.algorithm.Algorithms;
+import io.github.ratelimit.spring.decide.NearestNames;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.Enforcement;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
@@ -26,7 +27,11 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.context.ApplicationListener;
+import org.springframework.core.env.Environment;
 
 /**
  * Logs the policies once the application is ready, because annotations are found as beans
@@ -60,16 +65,37 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 
 	@Override
 	public void onApplicationEvent(ApplicationReadyEvent event) {
-		if (logger.isInfoEnabled()) {
-			logger.info(text());
-		}
-		List<String> unused = uses().entrySet()
-			.stream()
-			.filter((use) -> use.getValue().isEmpty() && use.getKey().enforcement().enabled())
-			.map((use) -> use.getKey().policy().name())
-			.sorted()
-			.toList();
-		if (!unused.isEmpty() && this.code.get().isEmpty()) {
+		Map<IdentifiedPolicy, Set<String>> uses = uses();
+		List<String> code = this.code.get();
+		logger.info(uses.isEmpty() ? "Rate limits: there are no policies, so nothing is limited" : table(uses, code));
+		warnOfUnused(uses, !code.isEmpty(), event.getApplicationContext().getEnvironment());
+	}
+
+	/**
+	 * Tells of policies that nothing uses, unless code may, and their names are right.
+	 */
+	private static void warnOfUnused(Map<IdentifiedPolicy, Set<String>> uses, boolean byCode, Environment environment) {
+		Set<String> used = new TreeSet<>();
+		Set<String> unused = new TreeSet<>();
+		uses.forEach((policy, places) -> {
+			if (!places.isEmpty() || policy.enforcement().enabled()) {
+				(places.isEmpty() ? unused : used).add(policy.policy().name());
+			}
+		});
+		unused.removeAll(used);
+		unused.forEach((name) -> {
+			List<String> meant = NearestNames.find(name, used);
+			StreamSupport.stream(ConfigurationPropertySources.get(environment).spliterator(), false)
+				.filter((source) -> !meant.isEmpty() && EnvironmentSettings.isOfEnvironment(source))
+				.flatMap((source) -> EnvironmentSettings
+					.read(ConfigurationPropertyName.adapt("ratelimit.policies." + name, '.'), source)
+					.stream())
+				.map(ConfigurationProperty::getOrigin)
+				.findFirst()
+				.ifPresent((origin) -> logger.warn("The policy '{}' limits nothing yet, which is set by {}. {}", name,
+						origin, NearestNames.question(meant)));
+		});
+		if (!unused.isEmpty() && !byCode) {
 			logger.warn(
 					"These policies limit nothing yet, because they have no paths, no @RateLimited names them, and no bean has a PolicyLimiter or OutgoingRateLimits: {}",
 					unused);
@@ -77,18 +103,15 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 	}
 
 	/** Returns a line about what is not enforced, and the table. */
-	String text() {
-		Map<IdentifiedPolicy, Set<String>> uses = uses();
-		if (uses.isEmpty()) {
-			return "Rate limits: there are no policies, so nothing is limited";
-		}
+	private String table(Map<IdentifiedPolicy, Set<String>> uses, List<String> code) {
 		List<IdentifiedPolicy> sorted = uses.keySet()
 			.stream()
 			.sorted(Comparator.comparing((IdentifiedPolicy policy) -> policy.policy().name())
 				.thenComparing((policy) -> policy.identifiers().toString()))
 			.toList();
+		String others = code.isEmpty() ? "nothing yet" : "calls of " + String.join(" or ", code);
 		List<Map<String, String>> rows = sorted.stream()
-			.map((policy) -> row(policy, uses.getOrDefault(policy, Set.of())))
+			.map((policy) -> row(policy, uses.get(policy), others))
 			.toList();
 		Set<String> headings = new LinkedHashSet<>();
 		rows.forEach((row) -> headings.addAll(row.keySet()));
@@ -102,25 +125,30 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 	}
 
 	/** Returns what a policy always has, and other options as they are set. */
-	private Map<String, String> row(IdentifiedPolicy policy, Set<String> uses) {
+	private Map<String, String> row(IdentifiedPolicy policy, Set<String> uses, String others) {
 		Map<String, String> row = new LinkedHashMap<>();
 		row.put("policy", policy.policy().name());
-		row.put("algorithm", text(policy.policy().algorithm()));
+		row.put("algorithm", policy.policy().algorithm().name());
 		row.put("limits", policy.policy().algorithm().countsCalls() ? "-" : text(policy.policy().limits()));
 		row.put("identifiers", text(policy.identifiers()));
 		row.put("mode", text(policy.enforcement().mode()));
 		row.put("on-store-failure", text(policy.enforcement().onStoreFailure()));
+		Map<String, Object> ofAlgorithm = SetOptions.of(policy.policy().algorithm());
 		PolicySettings settings = this.properties.policies().get(policy.policy().name());
 		if (settings != null) {
 			SetOptions.of(settings).forEach((option, value) -> {
-				if (!PLACES.contains(option) && PolicySettings.option(option).algorithm().isEmpty()) {
+				if (!PolicySettings.option(option).algorithm().isEmpty()) {
+					ofAlgorithm.replace(option, value);
+				}
+				else if (!PLACES.contains(option)) {
 					row.putIfAbsent(option, text(value));
 				}
 			});
 		}
-		List<String> code = this.code.get();
-		row.put(LAST, !uses.isEmpty() ? text(uses)
-				: code.isEmpty() ? "nothing yet" : "calls of " + String.join(" or ", code));
+		if (!ofAlgorithm.isEmpty()) {
+			row.merge("algorithm", text(ofAlgorithm), (name, options) -> name + ", " + options);
+		}
+		row.put(LAST, uses.isEmpty() ? others : text(uses));
 		return row;
 	}
 
@@ -174,15 +202,7 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 		return (cost == 1) ? path : "%s (cost %s)".formatted(path, cost);
 	}
 
-	/** Returns the algorithm, with its options if they are not the default. */
-	private static String text(Algorithm algorithm) {
-		String options = algorithm.toString();
-		int start = options.indexOf('[');
-		return algorithm.name()
-				+ ((start < 0 || Algorithms.all().contains(algorithm)) ? "" : " " + options.substring(start));
-	}
-
-	/** Returns a value as written in configuration. */
+	/** Returns a value as it is written in YAML. */
 	private static String text(Object value) {
 		if (value instanceof Duration duration) {
 			return duration.toString().substring(2).toLowerCase(Locale.ROOT);
@@ -193,20 +213,20 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 		if (value instanceof Collection<?> list) {
 			return list.stream().map(PolicyTable::text).collect(Collectors.joining(", "));
 		}
-		if (value instanceof Map<?, ?> groups) {
-			return groups.entrySet()
+		if (value instanceof Map<?, ?> group) {
+			return group.entrySet()
 				.stream()
-				.map((group) -> group.getKey() + ": " + text(group.getValue()))
-				.collect(Collectors.joining("; "));
-		}
-		if (value instanceof Record group && value.getClass().getNestHost() == PolicySettings.class) {
-			return SetOptions.of(group)
-				.entrySet()
-				.stream()
-				.map((option) -> option.getKey() + " " + text(option.getValue()))
+				.map((option) -> option.getKey() + ": " + part(option.getValue()))
 				.collect(Collectors.joining(", "));
 		}
-		return value.toString();
+		return (value instanceof Record group && value.getClass().getNestHost() == PolicySettings.class)
+				? text(SetOptions.of(group)) : value.toString();
+	}
+
+	/** Returns a value within others. */
+	private static String part(Object value) {
+		return (value instanceof Record) ? "{ " + text(value) + " }"
+				: (value instanceof Collection<?> list && list.size() > 1) ? "[" + text(value) + "]" : text(value);
 	}
 
 }

@@ -5,8 +5,10 @@ import java.lang.reflect.Modifier;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 import com.github.benmanes.caffeine.cache.Caffeine;
+import io.github.ratelimit.algorithm.Algorithms;
 import io.github.ratelimit.spring.config.PolicySettings.PenaltySettings;
 import io.github.ratelimit.spring.config.PolicySettings.PlanSettings;
 import io.github.ratelimit.spring.config.PolicySettings.RouteSettings;
@@ -39,7 +41,8 @@ class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
 		hints.resources().registerResourceBundle("inet.ipaddr.IPAddressResources");
-		SETTINGS.forEach((type) -> hints.reflection().registerType(type, MemberCategory.INVOKE_PUBLIC_METHODS));
+		Stream.concat(SETTINGS.stream(), Algorithms.all().stream().map(Object::getClass))
+			.forEach((type) -> hints.reflection().registerType(type, MemberCategory.INVOKE_PUBLIC_METHODS));
 		BOUNDS.forEach((bound) -> EXPIRIES.forEach(
 				(expiry) -> registerCache(hints, expiry.apply(bound.apply(Caffeine.newBuilder())).build().asMap())));
 	}

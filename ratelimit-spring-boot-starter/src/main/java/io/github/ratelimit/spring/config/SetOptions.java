@@ -11,6 +11,8 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.algorithm.Algorithms;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.BeanUtils;
@@ -35,13 +37,32 @@ public final class SetOptions {
 	static Map<String, Object> of(Record settings) {
 		Map<String, Object> values = new LinkedHashMap<>();
 		parameters(settings.getClass()).forEach((option) -> {
-			Method accessor = ReflectionUtils.findMethod(settings.getClass(), option.getName());
-			Object value = ReflectionUtils.invokeMethod(Objects.requireNonNull(accessor), settings);
+			Object value = value(option, settings);
 			if (value != null && isSet(value, option)) {
 				values.put(name(option), value);
 			}
 		});
 		return values;
+	}
+
+	/** Returns the options of an algorithm of the library that are not the default. */
+	static Map<String, Object> of(Algorithm algorithm) {
+		Map<String, Object> values = new LinkedHashMap<>();
+		Algorithms.find(algorithm.name())
+			.ifPresent((standard) -> parameters(PolicySettings.class)
+				.filter((option) -> PolicySettings.option(name(option)).algorithm().equals(algorithm.name()))
+				.forEach((option) -> {
+					Object value = value(option, algorithm);
+					if (value != null && !value.equals(value(option, standard))) {
+						values.put(name(option), value);
+					}
+				}));
+		return values;
+	}
+
+	private static @Nullable Object value(Parameter option, Object object) {
+		Method accessor = ReflectionUtils.findMethod(object.getClass(), option.getName());
+		return ReflectionUtils.invokeMethod(Objects.requireNonNull(accessor), object);
 	}
 
 	private static boolean isSet(Object value, Parameter option) {

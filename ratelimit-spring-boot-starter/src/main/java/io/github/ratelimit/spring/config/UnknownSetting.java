@@ -16,8 +16,6 @@ import org.springframework.beans.BeanUtils;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.core.ResolvableType;
-import org.springframework.core.env.PropertySource;
-import org.springframework.core.env.StandardEnvironment;
 
 /**
  * A name below {@code ratelimit} without a property of that name.
@@ -45,7 +43,7 @@ public record UnknownSetting(Setting parent, List<String> nearest) {
 		if (parent.name().equals(name) || (map != null && parent.isText())) {
 			return Optional.empty();
 		}
-		if (map != null && parent.name().isLastElementIndexed() && name.isNumericIndex(map.length())) {
+		if (map != null && name.isNumericIndex(map.length())) {
 			parent = map;
 		}
 		boolean variable = isVariable(property);
@@ -59,18 +57,9 @@ public record UnknownSetting(Setting parent, List<String> nearest) {
 			.of(new UnknownSetting(parent, variable ? meant.stream().map(UnknownSetting::variable).toList() : meant));
 	}
 
-	/**
-	 * Returns whether a property is an environment variable, in whose name an underscore
-	 * replaces a dot or a hyphen.
-	 */
 	static boolean isVariable(ConfigurationProperty property) {
-		return property.getSource() != null && isOfVariables(property.getSource().getUnderlyingSource());
-	}
-
-	/** Returns whether a source holds the environment variables. */
-	static boolean isOfVariables(@Nullable Object source) {
-		return source instanceof PropertySource<?> properties
-				&& properties.getName().equals(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME);
+		return property.getSource() != null
+				&& EnvironmentSettings.isOfVariables(property.getSource().getUnderlyingSource());
 	}
 
 	private static String variable(String property) {

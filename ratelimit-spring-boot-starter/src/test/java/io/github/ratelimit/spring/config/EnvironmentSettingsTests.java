@@ -10,6 +10,7 @@ import java.util.function.Consumer;
 
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -69,6 +70,48 @@ class EnvironmentSettingsTests {
 					"\"%s\" from property source \"systemProperties\"".formatted(name))
 			.contains(proposal)
 			.doesNotContain("topsecret");
+	}
+
+	/**
+	 * Wherever it is set: by a variable, a property, an argument or the file of a
+	 * profile.
+	 */
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '`',
+			textBlock = """
+					RATELIMIT_POLICIES_SERCH_ENABLED=false    | policies.serch | System Environment Property "RATELIMIT_POLICIES_SERCH_ENABLED"
+					RATELIMIT_POLICIES_SERCH_PATHS_0=/a       | policies.serch | System Environment Property "RATELIMIT_POLICIES_SERCH_PATHS_0"
+					-Dratelimit.policies.serch.mode=shadow    | policies.serch | "ratelimit.policies.serch.mode" from property source "systemProperties"
+					--ratelimit.policies.serch.cost=2         | policies.serch | "ratelimit.policies.serch.cost" from property source "commandLineArgs"
+					--spring.config.import=classpath:/io/github/ratelimit/spring/config/misspelt.yml | policies[Serch] | misspelt.yml] - 5:25
+					RATELIMIT_POLICIES_SEARCH_PLANS_GOLF_BURST=5 | policies.search.plans.golf | System Environment Property "RATELIMIT_POLICIES_SEARCH_PLANS_GOLF_BURST"
+					""")
+	void misspeltNameOfPolicyIsTold(String setting, String name, String origin, CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(setting
+				+ ";ratelimit.plan='a';ratelimit.policies.search.limits=1/s;ratelimit.policies.search.plans.gold.limits=9/s"));
+		assertThat(output).contains("for configuration property 'ratelimit.%s' (originating from '".formatted(name))
+			.contains(origin)
+			.contains(name.contains("plans") ? "Did you mean 'gold'?" : "There is no policy of this name")
+			.contains(name.contains("plans") ? "limits" : "Did you mean 'search'?");
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					RATELIMIT_POLICIES_SERCH_LIMITS=5/s    | System Environment Property "RATELIMIT_POLICIES_SERCH_LIMITS"
+					-Dratelimit.policies.serch.limits=5/s  | "ratelimit.policies.serch.limits" from property source "systemProperties"
+					--ratelimit.policies.serch.limits=5/s  | "ratelimit.policies.serch.limits" from property source "commandLineArgs"
+					RATELIMIT_POLICIES_SERCH_LIMITS=5/s;RATELIMIT_POLICIES_SERCH_PATHS=/b |
+					RATELIMIT_POLICIES_OTHER_LIMITS=5/s    |
+					""")
+	void wholePolicyThatNothingUsesMayBeMisspelt(String settings, @Nullable String origin, CapturedOutput output) {
+		start(settings + ";ratelimit.policies.search.limits=1/s;ratelimit.policies.search.paths=/a");
+		if (origin == null) {
+			assertThat(output).doesNotContain("Did you mean");
+			return;
+		}
+		assertThat(output).contains(
+				"The policy 'serch' limits nothing yet, which is set by %s. Did you mean 'search'?".formatted(origin));
 	}
 
 	/** Either no hyphen of a name is an underscore in a variable, or each is. */

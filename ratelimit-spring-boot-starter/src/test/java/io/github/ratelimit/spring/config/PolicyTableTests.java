@@ -57,9 +57,9 @@ class PolicyTableTests {
 				table("""
 						  policy           algorithm       limits       identifiers  mode     on-store-failure  plans  count-denied  enabled  applies to
 						  Limited.inPlace  sliding-window  1/s          ip           enforce  local             -      -             -        @Limited.inPlace
-						  api              sliding-window  10/s, 120/m  ip, user     enforce  local             partner: unlimited true; pro: limits 100/s  -  -  /api/**
-						  day              fixed-window [retain=1, zone=Europe/Paris, firstDayOfWeek=MONDAY]  5/d  ip    enforce  local  -  true  -  @Limited.day, @Limited.today
-						  day              fixed-window [retain=1, zone=Europe/Paris, firstDayOfWeek=MONDAY]  5/d  user  enforce  local  -  true  -  @Limited.dayOfUser
+						  api              sliding-window  10/s, 120/m  ip, user     enforce  local             partner: { unlimited: true }, pro: { limits: 100/s }  -  -  /api/**
+						  day              fixed-window, zone: Europe/Paris  5/d  ip    enforce  local  -  true  -  @Limited.day, @Limited.today
+						  day              fixed-window, zone: Europe/Paris  5/d  user  enforce  local  -  true  -  @Limited.dayOfUser
 						  off              sliding-window  1/m          ip           shadow   local             -      -             false    nothing yet
 						  unused           leaky-bucket    1/m          ip           enforce  local             -      -             -        nothing yet
 						  user             sliding-window  10/m         ip           shadow   deny              -      -             -        GET /user, POST /user (cost 2)
@@ -101,9 +101,9 @@ class PolicyTableTests {
 							  Limited.inPlace  sliding-window                  1/s     ip           enforce  local             -                   -                     @Limited.inPlace
 							  day              sliding-window                  5/d     ip           enforce  local             skip                -                     POST /z/import (cost 5), GET /z (cost 5), /b, /a/**, /, @Limited.day, @Limited.today
 							  day              sliding-window                  5/d     user         enforce  local             skip                -                     @Limited.dayOfUser
-							  login            sliding-window [precision=PT10S]  5/m   ip           enforce  local             -                   status in [401, 4xx]  nothing yet
-							  tail             sliding-window-counter [previousWeight=1.0, rounding=DOWN]  5/m  user  enforce  local  deny  -  nothing yet
-							  tokens           token-bucket [burst=9]          5/m     user         enforce  local             global              -                     nothing yet
+							  login            sliding-window, precision: 10s  5/m   ip           enforce  local             -                   status in [401, 4xx]  nothing yet
+							  tail             sliding-window-counter, rounding: down  5/m  user  enforce  local  deny  -  nothing yet
+							  tokens           token-bucket, burst: 9          5/m     user         enforce  local             global              -                     nothing yet
 							"""));
 	}
 
