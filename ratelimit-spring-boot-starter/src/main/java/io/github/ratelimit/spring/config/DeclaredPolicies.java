@@ -9,6 +9,7 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.StreamSupport;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Policy;
@@ -21,11 +22,9 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
-import org.springframework.boot.context.properties.source.ConfigurationPropertyState;
 import org.springframework.boot.env.OriginTrackedMapPropertySource;
 import org.springframework.boot.origin.Origin;
 import org.springframework.boot.origin.OriginTrackedValue;
@@ -45,11 +44,11 @@ public final class DeclaredPolicies {
 
 	private static final Pattern PATHS_OF_ROUTE = Pattern.compile(".*\\.routes\\[\\d+]\\.paths");
 
-	/** Algorithms and conditions, by what the properties have instead. */
-	private final Map<String, Object> objects = new HashMap<>();
+	/** The conditions that are objects, by what the properties have instead. */
+	private final Map<String, Predicate<?>> conditions = new HashMap<>();
 
 	/** The algorithms that are objects, by the name of their policy. */
-	private final Map<String, Algorithm> ofPolicies = new HashMap<>();
+	private final Map<String, Algorithm> algorithms = new HashMap<>();
 
 	/**
 	 * Adds the policies of all beans to the environment.
@@ -68,7 +67,7 @@ public final class DeclaredPolicies {
 				Map<String, Object> options = new LinkedHashMap<>(policy.options());
 				options.replaceAll((option, value) -> withoutObject(option, value, bean, name));
 				add(MapKeys.element("ratelimit.policies", name), options, origin, properties);
-				replaced.addAll(replaced(name, policy.options().keySet(), properties, environment));
+				replaced.addAll(replaced(name, policy.options().keySet(), environment));
 			});
 		}
 		if (!properties.isEmpty()) {
@@ -126,16 +125,16 @@ public final class DeclaredPolicies {
 
 	/** Returns a value, or a name for an algorithm or a condition. */
 	private Object withoutObject(String option, Object value, String bean, String policy) {
-		String name = "@%s.%s.%s".formatted(bean, policy, option);
 		if (value instanceof Algorithm algorithm) {
-			this.ofPolicies.put(policy, algorithm);
-			name = "%s of %s.%s".formatted(algorithm.name(), bean, policy);
+			this.algorithms.put(policy, algorithm);
+			return algorithm.name();
 		}
-		else if (!(value instanceof Predicate)) {
-			return value;
+		if (value instanceof Predicate<?> condition) {
+			String name = "@%s.%s.%s".formatted(bean, policy, option);
+			this.conditions.put(name, condition);
+			return name;
 		}
-		this.objects.put(name, value);
-		return name;
+		return value;
 	}
 
 	/** Adds the properties of a value: those of a group, or the elements of a list. */
@@ -154,29 +153,22 @@ public final class DeclaredPolicies {
 		}
 	}
 
-	private Set<String> replaced(String policy, Set<String> declared, Map<String, Object> properties,
-			Environment environment) {
-		Algorithm algorithm = this.ofPolicies.get(policy);
+	private Set<String> replaced(String policy, Set<String> declared, Environment environment) {
+		Algorithm algorithm = this.algorithms.get(policy);
 		String prefix = MapKeys.element("ratelimit.policies", policy) + ".";
 		return PolicySettings.names()
 			.stream()
 			.filter((option) -> (declared.contains(option) && !option.equals("plans"))
 					|| (algorithm != null && PolicySettings.option(option).algorithm().equals(algorithm.name())))
-			.filter((option) -> isSet(ConfigurationPropertyName.adapt(prefix + option, '.'),
-					!properties.containsKey(prefix + option), environment))
+			.filter((option) -> isSet(ConfigurationPropertyName.adapt(prefix + option, '.'), environment))
 			.map((option) -> "ratelimit.policies.%s.%s".formatted(policy, option))
 			.collect(Collectors.toSet());
 	}
 
-	private static boolean isSet(ConfigurationPropertyName name, boolean needsText, Environment environment) {
-		for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
-			ConfigurationProperty property = source.getConfigurationProperty(name);
-			if ((property != null && !(needsText && property.getValue().toString().isEmpty()))
-					|| source.containsDescendantOf(name) == ConfigurationPropertyState.PRESENT) {
-				return true;
-			}
-		}
-		return false;
+	private static boolean isSet(ConfigurationPropertyName name, Environment environment) {
+		return StreamSupport.stream(ConfigurationPropertySources.get(environment).spliterator(), false)
+			.flatMap((source) -> EnvironmentSettings.read(name, source).stream())
+			.anyMatch((property) -> !property.getValue().toString().isEmpty());
 	}
 
 	/** Returns whether a source has what beans declare. */
@@ -185,14 +177,9 @@ public final class DeclaredPolicies {
 				&& properties.getName().equals(SOURCE);
 	}
 
-	/** Returns an algorithm that a policy has as an object; {@code null} if none. */
-	@Nullable Algorithm algorithm(String name) {
-		return (this.objects.get(name) instanceof Algorithm algorithm) ? algorithm : null;
-	}
-
 	/** Returns the algorithm that a policy has as an object; {@code null} if none. */
-	@Nullable Algorithm algorithmOf(String policy) {
-		return this.ofPolicies.get(policy);
+	@Nullable Algorithm algorithm(String policy) {
+		return this.algorithms.get(policy);
 	}
 
 	/**
@@ -200,8 +187,7 @@ public final class DeclaredPolicies {
 	 */
 	@SuppressWarnings("unchecked")
 	public @Nullable Predicate<HttpServletRequest> condition(String name) {
-		return (this.objects.get(name) instanceof Predicate<?> condition) ? (Predicate<HttpServletRequest>) condition
-				: null;
+		return (Predicate<HttpServletRequest>) this.conditions.get(name);
 	}
 
 	private record BeanOrigin(String bean, @Nullable String resource) implements Origin {

@@ -71,20 +71,11 @@ public final class NamedAlgorithms {
 	 * cannot be used
 	 */
 	public Algorithm get(String name) {
-		return Algorithms.find(name).orElseGet(() -> own(name));
-	}
-
-	private Algorithm get(String policy, String name) {
-		Algorithm object = this.declared.algorithmOf(policy);
 		return Algorithms.find(name)
-			.map((named) -> (object != null && object.getClass() == named.getClass()) ? object : named)
-			.orElseGet(() -> own(name));
+			.orElseGet(() -> usable(name, this.context.containsBean(name) ? ofBean(name) : ofClass(name)));
 	}
 
-	private Algorithm own(String name) {
-		Algorithm declared = this.declared.algorithm(name);
-		Algorithm algorithm = (declared != null) ? declared
-				: this.context.containsBean(name) ? ofBean(name) : ofClass(name);
+	private static Algorithm usable(String name, Algorithm algorithm) {
 		if (!algorithm.code().matches("[a-z0-9]+")) {
 			throw invalid(name, "its code (%s) must be lower-case letters and digits.".formatted(algorithm.code()));
 		}
@@ -147,17 +138,14 @@ public final class NamedAlgorithms {
 		String given = settings.algorithm();
 		Algorithm algorithm = (given != null)
 				? PolicyReader.read(prefix + ".algorithm", given, () -> get(policy, given)) : standard;
-		boolean own = given != null && Algorithms.find(given).isEmpty() && this.declared.algorithm(given) == null;
-		String name = own ? given : algorithm.name();
-		Map<String, Object> set = new LinkedHashMap<>();
-		SetOptions.of(settings).forEach((option, value) -> {
+		String name = (given != null && Algorithms.find(given).isEmpty()) ? given : algorithm.name();
+		Map<String, Object> set = SetOptions.of(settings);
+		set.keySet().removeIf((option) -> PolicySettings.option(option).algorithm().isEmpty());
+		set.forEach((option, value) -> {
 			String owner = PolicySettings.option(option).algorithm();
-			if (!owner.isEmpty() && !owner.equals(name)) {
+			if (!owner.equals(name)) {
 				throw new InvalidConfigurationPropertyValueException(prefix + "." + option, value,
 						OTHER.formatted(owner, name));
-			}
-			if (!owner.isEmpty()) {
-				set.put(option, value);
 			}
 		});
 		if (set.isEmpty()) {
@@ -166,6 +154,12 @@ public final class NamedAlgorithms {
 		boolean one = set.size() == 1;
 		return PolicyReader.read(one ? prefix + "." + set.keySet().iterator().next() : prefix,
 				one ? set.values().iterator().next() : set, () -> supporting(limits, settings.withOptions(algorithm)));
+	}
+
+	private Algorithm get(String policy, String name) {
+		Algorithm object = this.declared.algorithm(policy);
+		String known = Algorithms.find(name).map(Algorithm::name).orElse(name);
+		return (object != null && object.name().equals(known)) ? usable(name, object) : get(name);
 	}
 
 	private static Algorithm supporting(List<Limit> limits, Algorithm algorithm) {
