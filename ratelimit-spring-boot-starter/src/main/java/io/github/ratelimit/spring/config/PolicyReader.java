@@ -88,16 +88,16 @@ public final class PolicyReader {
 		List<String> identifiers = settings.identifiers().isEmpty() ? defaults.identifiers() : settings.identifiers();
 		requireReset(name, settings, identifiers);
 		Enforcement enforcement = readEnforcement(name, settings, defaults.enforcement());
-		Policy calls = readCalls(name, settings);
-		if (calls != null && settings.limits().isEmpty()) {
+		Policy concurrent = readConcurrent(name, settings);
+		if (concurrent != null && settings.limits().isEmpty()) {
 			requireNothingForLimits(name, settings);
 			return read(property(name, ".identifiers"), identifiers,
-					() -> new IdentifiedPolicy(calls, identifiers, enforcement));
+					() -> new IdentifiedPolicy(concurrent, identifiers, enforcement));
 		}
 		Policy policy = readLimits(name, settings, algorithms, defaults, identifiers, enforcement.missing());
 		Map<String, Plan> plans = readPlans(policy, settings);
 		return read(property(name, ".identifiers"), identifiers,
-				() -> new IdentifiedPolicy(policy, identifiers, enforcement, plans, calls));
+				() -> new IdentifiedPolicy(policy, identifiers, enforcement, plans, concurrent));
 	}
 
 	/** Who misspells the name of a policy sets the options of another one. */
@@ -149,8 +149,10 @@ public final class PolicyReader {
 			});
 	}
 
-	/** Returns the policy of concurrent calls; {@code null} if they are not limited. */
-	private static @Nullable Policy readCalls(String name, PolicySettings settings) {
+	/**
+	 * Returns the policy of concurrent requests; {@code null} if they are not limited.
+	 */
+	private static @Nullable Policy readConcurrent(String name, PolicySettings settings) {
 		Long most = settings.concurrent();
 		Duration lease = settings.concurrentLease();
 		if (most == null) {
@@ -271,8 +273,8 @@ public final class PolicyReader {
 		policies.policies().forEach((name, policy) -> {
 			policy.calls()
 				.map(IdentifiedPolicy::policy)
-				.ifPresent((calls) -> require(property(name, ".concurrent"), calls.limits().get(0).quota(),
-						(quota) -> limiter.requireSupported(calls)));
+				.ifPresent((concurrent) -> require(property(name, ".concurrent"), concurrent.limits().get(0).quota(),
+						(quota) -> limiter.requireSupported(concurrent)));
 			PolicySettings settings = this.settings.get(name);
 			boolean isDefault = settings != null && settings.algorithm() == null;
 			Policy all = policy.policy();

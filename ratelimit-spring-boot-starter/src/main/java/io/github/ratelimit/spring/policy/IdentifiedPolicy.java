@@ -14,7 +14,9 @@ import io.github.ratelimit.RateLimitRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A policy with the identifiers that it counts by, and how it is enforced.
+ * A policy with the identifiers that it counts by, and how it is enforced. What creates
+ * another one throws {@code IllegalArgumentException} as the constructor with all
+ * components does.
  * <p>
  * A value; safe for use by several threads.
  *
@@ -59,12 +61,12 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 		});
 		if (concurrent != null && (!concurrent.algorithm().countsCalls() || concurrent.name().equals(policy.name()))) {
 			throw new IllegalArgumentException(
-					"Invalid policy (%s) of concurrent calls: must count calls, and have a name of its own."
+					"Invalid policy (%s) of concurrent requests: must count them, and have a name of its own."
 						.formatted(concurrent.name()));
 		}
 		int ids = identifiers.size();
-		boolean calls = concurrent != null;
-		each(policy, plans, (each, where) -> requireFewLimits(each, where, ids, calls));
+		boolean isConcurrent = concurrent != null;
+		each(policy, plans, (each, where) -> requireFewLimits(each, where, ids, isConcurrent));
 	}
 
 	/** Passes the policy and those of its plans, each with what says which plan it is. */
@@ -77,20 +79,20 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 		});
 	}
 
-	private static void requireFewLimits(Policy policy, String where, int identifiers, boolean calls) {
+	private static void requireFewLimits(Policy policy, String where, int identifiers, boolean isConcurrent) {
 		int limits = policy.limits().size();
-		int all = (limits + (calls ? 1 : 0)) * identifiers;
+		int all = (limits + (isConcurrent ? 1 : 0)) * identifiers;
 		if (all > RateLimitRequest.MAX_STATUSES) {
 			throw new IllegalArgumentException(
 					"Invalid policy (%s)%s: %s limits%s for each of %s identifiers are %s; there must be at most %s."
-						.formatted(policy.name(), where, limits, calls ? " and concurrent calls" : "", identifiers, all,
-								RateLimitRequest.MAX_STATUSES));
+						.formatted(policy.name(), where, limits, isConcurrent ? " and concurrent requests" : "",
+								identifiers, all, RateLimitRequest.MAX_STATUSES));
 		}
 	}
 
 	/**
 	 * Returns how many limits a request may have in this policy, whatever its plan: those
-	 * of each identifier are counted separately, and so is the limit of concurrent calls.
+	 * of each identifier are counted separately, and so is that of concurrent requests.
 	 */
 	public int mostLimits() {
 		int[] most = { 0 };
@@ -98,26 +100,17 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 		return (most[0] + ((this.concurrent != null) ? 1 : 0)) * this.identifiers.size();
 	}
 
-	/**
-	 * Creates a policy without a limit of concurrent calls.
-	 * @throws IllegalArgumentException as the constructor with all components
-	 */
+	/** Creates a policy without a limit of concurrent requests. */
 	public IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcement enforcement, Map<String, Plan> plans) {
 		this(policy, identifiers, enforcement, plans, null);
 	}
 
-	/**
-	 * Creates a policy without plans.
-	 * @throws IllegalArgumentException as the constructor with all components
-	 */
+	/** Creates a policy without plans. */
 	public IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcement enforcement) {
 		this(policy, identifiers, enforcement, Map.of());
 	}
 
-	/**
-	 * Creates a policy with the default enforcement and without plans.
-	 * @throws IllegalArgumentException as the constructor with all components
-	 */
+	/** Creates a policy with the default enforcement and without plans. */
 	public IdentifiedPolicy(Policy policy, List<String> identifiers) {
 		this(policy, identifiers, Enforcement.DEFAULT);
 	}
@@ -125,13 +118,12 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 	/**
 	 * Returns the same policy with other limits. Its plans stay the same.
 	 * @param limits at least one limit, each with a different window
-	 * @return a new policy
-	 * @throws IllegalArgumentException if the algorithm does not support the limits, or
-	 * counts calls
+	 * @throws IllegalArgumentException also if the algorithm does not support the limits,
+	 * or the policy limits only concurrent requests
 	 */
 	public IdentifiedPolicy withLimits(List<Limit> limits) {
 		if (this.policy.algorithm().countsCalls()) {
-			throw new IllegalArgumentException("Invalid limits %s: the policy '%s' limits only concurrent calls."
+			throw new IllegalArgumentException("Invalid limits %s: the policy '%s' limits only concurrent requests."
 				.formatted(limits, this.policy.name()));
 		}
 		return new IdentifiedPolicy(this.policy.withLimits(limits), this.identifiers, this.enforcement, this.plans,
@@ -152,27 +144,19 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 		return new IdentifiedPolicy(this.policy, this.identifiers, enforcement, this.plans, this.concurrent);
 	}
 
-	/**
-	 * Returns the same policy with other identifiers.
-	 * @throws IllegalArgumentException as the constructor
-	 */
+	/** Returns the same policy with other identifiers. */
 	public IdentifiedPolicy withIdentifiers(List<String> identifiers) {
 		return new IdentifiedPolicy(this.policy, identifiers, this.enforcement, this.plans, this.concurrent);
 	}
 
-	/**
-	 * Returns the same policy with other plans.
-	 * @throws IllegalArgumentException as the constructor
-	 */
+	/** Returns the same policy with other plans. */
 	public IdentifiedPolicy withPlans(Map<String, Plan> plans) {
 		return new IdentifiedPolicy(this.policy, this.identifiers, this.enforcement, plans, this.concurrent);
 	}
 
 	/**
-	 * Returns the same policy with another limit of how many of its requests run at the
-	 * same time.
+	 * Returns the same policy with another limit of concurrent requests.
 	 * @param concurrent a policy as in the constructor; {@code null} for no such limit
-	 * @throws IllegalArgumentException as the constructor
 	 */
 	public IdentifiedPolicy withConcurrent(@Nullable Policy concurrent) {
 		return new IdentifiedPolicy(this.policy, this.identifiers, this.enforcement, this.plans, concurrent);
@@ -194,9 +178,8 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 	}
 
 	/**
-	 * Returns the policy that limits how many requests run at the same time, enforced
-	 * like this one, but for all responses: this policy if it has no other limits; empty
-	 * if there is none.
+	 * Returns the policy that limits concurrent requests, enforced like this one, but for
+	 * all responses: this policy if it has no other limits; empty if there is none.
 	 */
 	public Optional<IdentifiedPolicy> calls() {
 		if (this.concurrent == null) {
@@ -205,7 +188,7 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 		return Optional.of(new IdentifiedPolicy(this.concurrent, this.identifiers, this.enforcement.forAllResponses()));
 	}
 
-	/** Returns the policy, those of its plans, and that of its concurrent calls. */
+	/** Returns the policy, those of its plans, and that of its concurrent requests. */
 	public List<Policy> policies() {
 		List<Policy> policies = new ArrayList<>();
 		each(this.policy, this.plans, (each, where) -> policies.add(each));
@@ -227,7 +210,7 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 		each(this.policy, this.plans, (each, where) -> requirePossible(cost, each, where));
 	}
 
-	/** A call that runs costs 1, whatever it costs otherwise. */
+	/** A concurrent request costs 1, whatever it costs otherwise. */
 	private static void requirePossible(long cost, Policy policy, String where) {
 		if (policy.algorithm().countsCalls()) {
 			return;

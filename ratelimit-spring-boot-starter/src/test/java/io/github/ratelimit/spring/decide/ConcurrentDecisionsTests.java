@@ -175,9 +175,9 @@ class ConcurrentDecisionsTests {
 	@Test
 	void otherLimitsCannotReplaceCalls() {
 		assertThatIllegalArgumentException().isThrownBy(() -> ONLY.withLimits(List.of(Limit.parse("9/m"))))
-			.withMessage("Invalid limits [9/m]: the policy 'only' limits only concurrent calls.");
+			.withMessage("Invalid limits [9/m]: the policy 'only' limits only concurrent requests.");
 		assertThatIllegalArgumentException().isThrownBy(() -> BOTH.withConcurrent(BOTH.policy()))
-			.withMessage("Invalid policy (both) of concurrent calls: must count calls, and have a name of its own.");
+			.withMessage("Invalid policy (both) of concurrent requests: must count them, and have a name of its own.");
 		assertThat(BOTH.withLimits(List.of(Limit.parse("9/m"))).withIdentifiers(List.of("ip")).concurrent())
 			.isEqualTo(BOTH.concurrent());
 	}

@@ -68,7 +68,7 @@ class StartFailuresTests {
 		assertRefused(this.runner, "api.limits=" + limits + identifiers, "api.identifiers", thirteen.toString(),
 				"Invalid policy (api): " + rule.formatted("", 260));
 		assertRefused(this.runner, "api.limits=" + limits + ";api.concurrent=5" + identifiers, "api.identifiers",
-				thirteen.toString(), "Invalid policy (api): " + rule.formatted(" and concurrent calls", 273));
+				thirteen.toString(), "Invalid policy (api): " + rule.formatted(" and concurrent requests", 273));
 		assertRefused(this.runner, "plan='a';api.limits=1/m;api.plans.pro.limits=" + limits + identifiers,
 				"api.identifiers", thirteen.toString(),
 				"Invalid policy (api) of the plan 'pro': " + rule.formatted("", 260));
