@@ -6,15 +6,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
-import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.origin.Origin;
 import org.springframework.boot.origin.PropertySourceOrigin;
@@ -30,13 +28,18 @@ import org.springframework.core.env.EnumerablePropertySource;
  */
 final class MapKeys {
 
-	/** An element of a name as it is written: in brackets, or between dots. */
-	private static final Pattern ELEMENT = Pattern.compile("\\[([^]]*)]|[^.\\[]+");
+	/** An element of a name as it is written: in brackets, or after a dot. */
+	private static final String ELEMENT = "(?:^|\\.|(?=\\[))(\\[[^]]*]|[^.\\[]+)";
+
+	private static final Pattern ELEMENTS = Pattern.compile(ELEMENT);
+
+	private static final Pattern KEYS = Pattern
+		.compile("(?i)rate[-_]?limit\\.(?:identifiers|policies)%1$s(?:\\.plans%1$s)?".formatted(ELEMENT));
 
 	/** What Spring Boot does not change if it is not in brackets. */
 	private static final Pattern UNCHANGED = Pattern.compile("\\w[\\w-]*");
 
-	/** The names up to a key as variables have them, by their letters. */
+	/** The keys as variables have them, by the letters of their whole names. */
 	private final Map<String, List<Key>> variables = new HashMap<>();
 
 	private final Map<String, Key> written = new HashMap<>();
@@ -75,26 +78,22 @@ final class MapKeys {
 	}
 
 	private void read(String property, boolean variable, @Nullable Origin origin) {
-		if (!property.regionMatches(true, 0, "rate", 0, 4)) {
+		Matcher keys = KEYS.matcher(property);
+		if (!keys.lookingAt()) {
 			return;
 		}
-		List<String> elements = ELEMENT.matcher(property).results().map(MatchResult::group).toList();
-		if (!letters(elements.get(0)).equals("ratelimit")) {
-			return;
-		}
-		for (int index : keys(elements)) {
-			String text = elements.get(index);
-			Key key = new Key(elements.subList(0, index),
-					text.startsWith("[") ? text.substring(1, text.length() - 1) : text,
-					elements.subList(0, index + 1).stream().map(MapKeys::letters).collect(Collectors.joining(".")),
-					origin);
+		for (int i = 1; i <= keys.groupCount() && keys.group(i) != null; i++) {
+			String name = property.substring(0, keys.end(i));
+			String text = keys.group(i).replaceAll("^\\[|]$", "");
+			Key key = new Key(name, text, letters(name), origin);
 			if (variable) {
 				this.variables.computeIfAbsent(key.letters(), (letters) -> new ArrayList<>()).add(key);
-				continue;
 			}
-			requireUnchanged(text, property, origin);
-			requireSame(key, this.written.getOrDefault(key.letters(), key));
-			this.written.putIfAbsent(key.letters(), key);
+			else {
+				requireUnchanged(key);
+				requireSame(key, this.written.getOrDefault(key.letters(), key));
+				this.written.putIfAbsent(key.letters(), key);
+			}
 		}
 	}
 
@@ -107,32 +106,29 @@ final class MapKeys {
 		}
 	}
 
-	/** Returns which elements of the name of a property are keys of a map. */
-	private static List<Integer> keys(List<String> elements) {
-		String map = (elements.size() < 3) ? "" : letters(elements.get(1));
-		if (map.equals("identifiers")) {
-			return List.of(2);
+	private static void requireUnchanged(Key key) {
+		boolean inBrackets = key.name().endsWith("]");
+		if (inBrackets && (key.text().equals("true") || key.text().equals("false"))) {
+			throw new HiddenValueException(key.name(), "[" + key.text() + "]",
+					"YAML reads words such as NO, off, Yes and on as false or true: write such a name in quotes, as in \"NO\".",
+					key.origin());
 		}
-		return !map.equals("policies") ? List.of()
-				: (elements.size() > 4 && letters(elements.get(3)).equals("plans")) ? List.of(2, 4) : List.of(2);
-	}
-
-	private static void requireUnchanged(String text, String property, @Nullable Origin origin) {
-		String rule = text.equals("[true]") || text.equals("[false]")
-				? "YAML reads words such as NO, off, Yes and on as false or true: write such a name in quotes, as in \"NO\"."
-				: UNCHANGED.matcher(text).matches() || text.startsWith("[") ? null
-						: "Spring Boot would leave out all but letters, digits, hyphens and underscores: write the name in brackets and quotes, as in \"[%s]\"."
-							.formatted(text);
-		if (rule != null) {
-			throw new HiddenValueException(property.substring(0, property.indexOf(text) + text.length()), text, rule,
-					origin);
+		if (!inBrackets && !UNCHANGED.matcher(key.text()).matches()) {
+			throw new HiddenValueException(key.name(), key.text(),
+					"Spring Boot would leave out all but letters, digits, hyphens and underscores: write the name in brackets and quotes, as in \"[%s]\"."
+						.formatted(key.text()),
+					key.origin());
 		}
 	}
 
-	/** Returns the part of an element that Spring Boot compares. */
-	private static String letters(String element) {
-		return element.startsWith("[") ? element.substring(1, element.length() - 1)
-				: element.toLowerCase(Locale.ROOT).replaceAll("[-_]", "");
+	/** Returns what Spring Boot compares of a name. */
+	private static String letters(String name) {
+		return ELEMENTS.matcher(name)
+			.results()
+			.map((element) -> element.group(1))
+			.map((element) -> element.startsWith("[") ? element.substring(1, element.length() - 1)
+					: element.toLowerCase(Locale.ROOT).replaceAll("[-_]", ""))
+			.collect(Collectors.joining("."));
 	}
 
 	/** Returns a map without the keys of variables that a file spells differently. */
@@ -140,29 +136,20 @@ final class MapKeys {
 		if (this.variables.isEmpty()) {
 			return map;
 		}
-		String parent = IntStream.range(0, name.getNumberOfElements())
-			.mapToObj((i) -> name.getElement(i, Form.UNIFORM))
-			.collect(Collectors.joining("."));
 		Map<Object, Object> left = new LinkedHashMap<>(map);
 		this.variables.forEach((letters, keys) -> {
 			Key file = this.written.get(letters);
 			keys.stream()
-				.filter((key) -> file != null && !file.text().equals(key.text())
-						&& letters.equals(parent + "." + letters(key.text())))
-				.forEach((key) -> left.remove(key.text()));
+				.map(Key::text)
+				.filter((text) -> file != null && !text.equals(file.text())
+						&& letters.equals(letters(name + "." + text)))
+				.forEach(left::remove);
 		});
 		return left;
 	}
 
-	/** A key, without brackets; its letters are the same in all spellings of the name. */
-	private record Key(List<String> before, String text, String letters, @Nullable Origin origin) {
-
-		/** Returns the name for messages. */
-		String name() {
-			return PolicyReader.element((this.before.size() == 2) ? "ratelimit." + this.before.get(1)
-					: PolicyReader.property(this.before.get(2).replaceAll("[\\[\\]]", ""), "." + this.before.get(3)),
-					this.text);
-		}
+	/** A key without brackets, its whole name, and the letters of all its spellings. */
+	private record Key(String name, String text, String letters, @Nullable Origin origin) {
 
 	}
 

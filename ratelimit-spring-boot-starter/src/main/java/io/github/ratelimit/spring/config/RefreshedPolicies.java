@@ -19,7 +19,6 @@ import io.github.ratelimit.spring.decide.IdentifierNames;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,7 +32,6 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
-import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.context.ApplicationListener;
 import org.springframework.core.Ordered;
@@ -219,29 +217,19 @@ public final class RefreshedPolicies implements Decider.ReadSource, ApplicationL
 		this.kept.clear();
 	}
 
-	/** Returns what Spring Boot would say at the start. */
+	/** Returns what would be said at the start. */
 	private String reason(RuntimeException ex) {
 		return SpringFactoriesLoader.forDefaultResourceLocation(getClass().getClassLoader())
 			.load(FailureAnalyzer.class,
 					ArgumentResolver.of(Environment.class, this.environment).and(BeanFactory.class, this.beans),
 					FailureHandler.logging(LogFactory.getLog(getClass())))
 			.stream()
-			.map((analyzer) -> analyze(analyzer, ex))
+			.filter((analyzer) -> analyzer.getClass().getPackageName().startsWith(getClass().getPackageName()))
+			.map((analyzer) -> analyzer.analyze(ex))
 			.filter(Objects::nonNull)
 			.findFirst()
 			.map((analysis) -> analysis.getDescription().replaceAll("\\s+", " "))
 			.orElseGet(ex::toString);
-	}
-
-	/** Another library may have the analyzer. */
-	private static @Nullable FailureAnalysis analyze(FailureAnalyzer analyzer, RuntimeException failure) {
-		try {
-			return analyzer.analyze(failure);
-		}
-		catch (RuntimeException | LinkageError ex) {
-			logger.debug("{} failed", analyzer, ex);
-			return null;
-		}
 	}
 
 }

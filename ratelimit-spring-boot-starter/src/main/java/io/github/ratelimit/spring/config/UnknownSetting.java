@@ -93,19 +93,17 @@ public record UnknownSetting(Setting parent, List<String> nearest) {
 
 	/** Returns the properties that it would be with another indentation. */
 	private static Stream<ConfigurationPropertyName> elsewhere(ConfigurationPropertyName name, Setting parent) {
-		ConfigurationPropertyName rest = name.subName(1);
+		Stream<ConfigurationPropertyName> others = Stream.empty();
 		if (parent.length() == 1) {
-			List<ConfigurationPropertyName> groups = Stream.of("ratelimit.defaults", "ratelimit.policies[NAME]")
-				.map((group) -> ConfigurationPropertyName.of(group).append(rest.chop(1)))
-				.filter(Setting::isValue)
-				.toList();
-			return groups.isEmpty() ? Stream.of(POLICIES.append(rest)).filter(Setting::isValue) : groups.stream();
+			others = Stream.of("defaults", "policies[NAME]", "policies")
+				.map((group) -> SettingsBinding.OWN.append(group).append(name.subName(1)));
 		}
-		return !POLICIES.isAncestorOf(name) ? Stream.empty()
-				: IntStream.range(1, name.getNumberOfElements() - 1)
-					.filter((i) -> i == 1 || name.isNumericIndex(i) || (i == parent.length() - 1 && parent.isText()))
-					.mapToObj((i) -> name.chop(i).append(name.subName(i + 1)))
-					.filter(Setting::isValue);
+		else if (POLICIES.isAncestorOf(name)) {
+			others = IntStream.range(1, name.getNumberOfElements() - 1)
+				.filter((i) -> i == 1 || name.isNumericIndex(i) || (i == parent.length() - 1 && parent.isText()))
+				.mapToObj((i) -> name.chop(i).append(name.subName(i + 1)));
+		}
+		return others.filter(Setting::isValue);
 	}
 
 	/**

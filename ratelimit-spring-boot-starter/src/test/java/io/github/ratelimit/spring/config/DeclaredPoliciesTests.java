@@ -220,7 +220,7 @@ class DeclaredPoliciesTests {
 	void namesThatAreTheSameToSpringBootAreRefused() {
 		this.runner.withUserConfiguration(Application.class)
 			.withPropertyValues("ratelimit.policies.Search.limits=10/s")
-			.run((context) -> StartFailure.assertRefused(context, "ratelimit.policies[Search]",
+			.run((context) -> StartFailure.assertRefused(context, "ratelimit.policies.Search",
 					"(originating from 'bean 'limits' defined in "));
 	}
 

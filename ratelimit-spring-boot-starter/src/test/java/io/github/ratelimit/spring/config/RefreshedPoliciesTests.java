@@ -8,11 +8,9 @@ import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -26,7 +24,6 @@ import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import io.github.ratelimit.spring.policy.MissingIdentifier;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,8 +31,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.context.properties.ConfigurationPropertiesBindHandlerAdvisor;
 import org.springframework.boot.context.properties.bind.BindHandler;
-import org.springframework.boot.diagnostics.FailureAnalysis;
-import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -134,7 +129,7 @@ class RefreshedPoliciesTests {
 	}
 
 	@Test
-	void changedCallsAtOnceCountForTheNextRequest(CapturedOutput output) {
+	void changedConcurrentRequestsCountForTheNextOne(CapturedOutput output) {
 		this.runner.run((context) -> {
 			refresh(context, "concurrent=2");
 			assertThat(output).contains("[concurrent is 2, was null]").doesNotContain("need a restart");
@@ -179,39 +174,6 @@ class RefreshedPoliciesTests {
 			refresh(context);
 			assertThat(limits(context, "api", null)).containsExactly("5/s");
 		});
-	}
-
-	@Test
-	void analyzerThatThrowsDoesNotFailTheRefresh(CapturedOutput output) {
-		this.runner.run((context) -> {
-			refresh(context, "mode=" + FailingAnalyzer.VALUE);
-			assertThat(limits(context, "api", null)).containsExactly("10/m");
-			assertThat(output).contains("The policies stay as they were: ")
-				.contains("ratelimit.policies.api.mode")
-				.contains("must be one of enforce, shadow.");
-		});
-	}
-
-	/** An analyzer as another library may have. */
-	static class FailingAnalyzer implements FailureAnalyzer, Ordered {
-
-		/** What it cannot analyze. */
-		private static final String VALUE = "misread";
-
-		@Override
-		public int getOrder() {
-			return HIGHEST_PRECEDENCE;
-		}
-
-		@Override
-		public @Nullable FailureAnalysis analyze(Throwable failure) {
-			if (Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
-				.anyMatch((cause) -> cause.toString().contains(VALUE))) {
-				throw new IllegalStateException("expected by this test");
-			}
-			return null;
-		}
-
 	}
 
 	@Test

@@ -2,13 +2,13 @@ package io.github.ratelimit.spring.config.diagnosis;
 
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
+import io.github.ratelimit.spring.config.EnvironmentSettings;
 import io.github.ratelimit.spring.config.HiddenValueException;
 import io.github.ratelimit.spring.config.InvalidBeanException;
 import io.github.ratelimit.spring.config.PolicySettings;
@@ -26,7 +26,6 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
-import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.origin.Origin;
@@ -77,24 +76,25 @@ class SettingsFailureAnalyzer extends AbstractFailureAnalyzer<Throwable> {
 	}
 
 	/**
-	 * Adds the origin if Spring Boot cannot: a list or a group of properties has no
-	 * origin, but its properties have.
+	 * Says where the value stands, also of a list or a group of properties, which have no
+	 * origin themselves.
 	 */
 	private @Nullable FailureAnalysis invalidValue(InvalidConfigurationPropertyValueException cause) {
 		HiddenValueException hidden = (cause instanceof HiddenValueException value) ? value : null;
-		Optional<ConfigurationProperty> property = find(cause);
-		boolean isKnown = property.map((found) -> found.getName().toString().equals(cause.getName())).orElse(true);
-		if (hidden == null && (isKnown || !cause.getName().startsWith("ratelimit."))) {
+		if (hidden == null && !cause.getName().startsWith("ratelimit.")) {
 			return null;
 		}
-		Origin given = (hidden != null) ? hidden.origin() : null;
-		String origin = Optional.ofNullable(given)
+		Optional<ConfigurationProperty> property = find(cause);
+		Object value = property.filter((found) -> hidden == null && found.getName().toString().equals(cause.getName()))
+			.map(ConfigurationProperty::getValue)
+			.orElse(cause.getValue());
+		String origin = Optional.ofNullable((hidden != null) ? hidden.origin() : null)
 			.or(() -> property.map(ConfigurationProperty::getOrigin))
 			.map(" (originating from '%s')"::formatted)
 			.orElse("");
 		return new FailureAnalysis(
 				"Invalid value '%s' for configuration property '%s'%s. Validation failed for the following reason:%n%n%s"
-					.formatted(cause.getValue(), cause.getName(), origin, cause.getReason()),
+					.formatted(value, cause.getName(), origin, cause.getReason()),
 				"Review the value of the property with the provided reason.", cause);
 	}
 
@@ -106,7 +106,7 @@ class SettingsFailureAnalyzer extends AbstractFailureAnalyzer<Throwable> {
 		String value = String.valueOf(cause.getValue());
 		return this.sources.stream()
 			.flatMap((source) -> spellings(cause.getName())
-				.map((name) -> read((cause.getValue() != null) ? name : name.getParent(), source)))
+				.map((name) -> EnvironmentSettings.read((cause.getValue() != null) ? name : name.getParent(), source)))
 			.filter((found) -> !found.isEmpty())
 			.findFirst()
 			.map((found) -> found.stream()
@@ -125,17 +125,6 @@ class SettingsFailureAnalyzer extends AbstractFailureAnalyzer<Throwable> {
 	private static Stream<ConfigurationPropertyName> spellings(String property) {
 		String plain = CAPITALS.matcher(property).replaceAll((name) -> "." + name.group(1).toLowerCase(Locale.ROOT));
 		return Stream.of(property, plain).filter(ConfigurationPropertyName::isValid).map(ConfigurationPropertyName::of);
-	}
-
-	/** Returns a property of a source, and those below it. */
-	private static List<ConfigurationProperty> read(ConfigurationPropertyName name,
-			ConfigurationPropertySource source) {
-		Stream<ConfigurationPropertyName> below = (source instanceof IterableConfigurationPropertySource names)
-				? names.stream().filter(name::isAncestorOf) : Stream.empty();
-		return Stream.concat(Stream.of(name), below)
-			.map(source::getConfigurationProperty)
-			.filter(Objects::nonNull)
-			.toList();
 	}
 
 	private static @Nullable FailureAnalysis unknownNames(UnboundConfigurationPropertiesException cause) {
@@ -191,7 +180,9 @@ class SettingsFailureAnalyzer extends AbstractFailureAnalyzer<Throwable> {
 		}
 		// A text in place of a group has no property in the exception.
 		ConfigurationProperty property = Optional.ofNullable(innermost.getProperty())
-			.or(() -> this.sources.stream().flatMap((source) -> read(name, source).stream()).findFirst())
+			.or(() -> this.sources.stream()
+				.flatMap((source) -> EnvironmentSettings.read(name, source).stream())
+				.findFirst())
 			.orElse(null);
 		Class<?> type = innermost.getTarget().getType().resolve(Object.class);
 		Object value = (type == RedisProperties.class || property == null) ? "***"

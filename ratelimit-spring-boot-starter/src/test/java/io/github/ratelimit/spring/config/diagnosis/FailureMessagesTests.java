@@ -199,8 +199,8 @@ class FailureMessagesTests {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
 			names | | ratelimit.policies.myapi | names.yml] - 6:15 | my-api | names.yml] - 4:15
-			spellings | | ratelimit.policies[mySearch] | spellings.yml] - 5:25 | my-search | spellings.yml] - 4:26
-			base | base-prod | ratelimit.policies[mySearch] | base-prod.yml] - 3:25 | my-search | base.yml] - 4:15
+			spellings | | ratelimit.policies.mySearch | spellings.yml] - 5:25 | my-search | spellings.yml] - 4:26
+			base | base-prod | ratelimit.policies.mySearch | base-prod.yml] - 3:25 | my-search | base.yml] - 4:15
 			""")
 	void descriptionNamesBothSpellingsOfPolicy(String file, @Nullable String profile, String property, String place,
 			String other, String otherPlace, CapturedOutput output) {
