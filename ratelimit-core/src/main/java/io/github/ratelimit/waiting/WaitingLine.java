@@ -43,6 +43,9 @@ final class WaitingLine {
 
 	private final Semaphore signal = new Semaphore(0);
 
+	/** How many use it, whether they wait or not; guarded by whoever keeps the lines. */
+	int callers;
+
 	private int waiting;
 
 	/** What those in line use of each limit, at least. */

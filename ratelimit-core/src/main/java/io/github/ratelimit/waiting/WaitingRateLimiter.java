@@ -1,14 +1,15 @@
 package io.github.ratelimit.waiting;
 
 import java.time.Duration;
-import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
-import com.github.benmanes.caffeine.cache.Cache;
-import com.github.benmanes.caffeine.cache.Caffeine;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -19,6 +20,7 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Lets callers wait until their requests are within the limits: calls to others, and
@@ -50,11 +52,11 @@ public final class WaitingRateLimiter extends DelegatingRateLimiter {
 
 	private final Time time;
 
-	/** By charges of cost 1. Whoever uses a line keeps it. */
-	private final Cache<List<Charge>, WaitingLine> lines = Caffeine.newBuilder()
-		.executor(Runnable::run)
-		.weakValues()
-		.build();
+	/** The lines that callers use, by charges of cost 1. */
+	private final Map<List<Charge>, WaitingLine> lines = new ConcurrentHashMap<>();
+
+	/** The same lines by all that they count. */
+	private final Map<Count, Set<WaitingLine>> linesOf = new ConcurrentHashMap<>();
 
 	/** Creates a rate limiter whose callers wait by the clock of the JVM. */
 	public WaitingRateLimiter(RateLimiter limiter) {
@@ -98,12 +100,46 @@ public final class WaitingRateLimiter extends DelegatingRateLimiter {
 			return attempt.get();
 		}
 		request.charges().forEach((charge) -> requireUnpunished(charge.policy()));
-		return this.lines.get(key(request), (key) -> new WaitingLine(this.time))
-			.acquire(request.withCharges(request.charges()), attempt, TimeUnit.NANOSECONDS.convert(atMost));
+		List<Charge> key = request.charges().stream().map((charge) -> charge.withCost(1)).toList();
+		WaitingLine line = this.lines.compute(key, this::enter);
+		try {
+			return line.acquire(request.withCharges(request.charges()), attempt, TimeUnit.NANOSECONDS.convert(atMost));
+		}
+		finally {
+			this.lines.computeIfPresent(key, this::leave);
+		}
 	}
 
-	private static List<Charge> key(RateLimitRequest request) {
-		return request.charges().stream().map((charge) -> charge.withCost(1)).toList();
+	private WaitingLine enter(List<Charge> key, @Nullable WaitingLine present) {
+		WaitingLine line = (present != null) ? present : new WaitingLine(this.time);
+		line.callers++;
+		if (present == null) {
+			counts(key).forEach((count) -> this.linesOf.compute(count, (same, others) -> {
+				Set<WaitingLine> lines = (others != null) ? others : ConcurrentHashMap.newKeySet();
+				lines.add(line);
+				return lines;
+			}));
+		}
+		return line;
+	}
+
+	private @Nullable WaitingLine leave(List<Charge> key, WaitingLine line) {
+		line.callers--;
+		if (line.callers > 0) {
+			return line;
+		}
+		counts(key).forEach((count) -> this.linesOf.computeIfPresent(count, (same, lines) -> {
+			lines.remove(line);
+			return lines.isEmpty() ? null : lines;
+		}));
+		return null;
+	}
+
+	private static Stream<Count> counts(List<Charge> charges) {
+		return charges.stream()
+			.flatMap((charge) -> charge.identifiers()
+				.stream()
+				.map((identifier) -> new Count(charge.policy().name(), identifier)));
 	}
 
 	/**
@@ -122,14 +158,15 @@ public final class WaitingRateLimiter extends DelegatingRateLimiter {
 	@Override
 	public void refund(RateLimitRequest request) {
 		super.refund(request);
-		if (this.lines.estimatedSize() > 0) {
-			List<Charge> refunded = key(request);
-			this.lines.asMap().forEach((charges, line) -> {
-				if (!Collections.disjoint(charges, refunded)) {
-					line.wake();
-				}
-			});
+		if (!this.linesOf.isEmpty()) {
+			counts(request.charges())
+				.forEach((count) -> this.linesOf.getOrDefault(count, Set.of()).forEach(WaitingLine::wake));
 		}
+	}
+
+	/** Policies of the same name share it, whatever their quotas. */
+	private record Count(String policy, Identifier identifier) {
+
 	}
 
 	/** How time passes for those who wait. Safe for use by several threads. */
