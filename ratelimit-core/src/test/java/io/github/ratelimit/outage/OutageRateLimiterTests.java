@@ -1,5 +1,6 @@
 package io.github.ratelimit.outage;
 
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -9,14 +10,14 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
-import io.github.ratelimit.Decision;
 import io.github.ratelimit.Decision.Source;
-import io.github.ratelimit.DelegatingRateLimiter;
+import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreBusyException;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.SlidingLog;
@@ -64,7 +65,24 @@ class OutageRateLimiterTests {
 	@RegisterExtension
 	private final CapturedLog log = new CapturedLog(OutageRateLimiter.class);
 
-	private final FullStore store = new FullStore();
+	private final MemoryRateLimiter memory = new MemoryRateLimiter(InstantSource.system());
+
+	/** Whether it answers as a Redis does that has no memory left. */
+	private boolean full;
+
+	private @Nullable StoreException failure;
+
+	private final RateLimiter store = (RateLimiter) Proxy.newProxyInstance(RateLimiter.class.getClassLoader(),
+			new Class<?>[] { RateLimiter.class }, (proxy, method, arguments) -> {
+				if (this.failure != null) {
+					throw this.failure;
+				}
+				if (this.full && method.getName().equals("tryAcquire")
+						&& this.memory.peek((RateLimitRequest) arguments[0]).allowed()) {
+					throw new StoreException("cannot write", new IllegalStateException("OOM"));
+				}
+				return method.invoke(this.memory, arguments);
+			});
 
 	private final ManualClock clock = new ManualClock(START.toString());
 
@@ -85,20 +103,20 @@ class OutageRateLimiterTests {
 	}
 
 	private void gone() {
-		this.store.failure = new StoreException("gone", new TimeoutException());
+		this.failure = new StoreException("gone", new TimeoutException());
 	}
 
 	@Test
 	void readOnlyStoreFailsUntilItAllowsRequest() {
 		assertThat(this.limiter.failingSince()).isEmpty();
-		this.store.full = true;
+		this.full = true;
 		for (int i = 0; i < 5; i++) {
 			assertThat(this.limiter.tryAcquire(NEW)).isEqualTo(Decision.withoutStore());
 			assertThat(this.limiter.tryAcquire(USED_UP).allowed()).isFalse();
 			assertThat(this.limiter.peek(NEW).allowed()).isTrue();
 			this.clock.advance(Duration.ofMinutes(1));
 		}
-		this.store.full = false;
+		this.full = false;
 		this.limiter.tryAcquire(USED_UP);
 		assertThat(this.limiter.failingSince()).contains(START);
 		assertThat(this.log.lines()).containsExactly(FAILED);
@@ -122,9 +140,9 @@ class OutageRateLimiterTests {
 	@MethodSource("partialOutages")
 	void failureOfSomeRequestsIsLoggedOnce(RateLimitRequest failing, RateLimitRequest other) {
 		for (int i = 0; i < 3; i++) {
-			this.store.full = true;
+			this.full = true;
 			this.limiter.tryAcquire(failing);
-			this.store.full = false;
+			this.full = false;
 			this.clock.advance(Duration.ofSeconds(9));
 			assertThat(this.limiter.tryAcquire(other).source()).isEqualTo(Source.STORE);
 			this.store.refund(other);
@@ -136,7 +154,7 @@ class OutageRateLimiterTests {
 
 	@Test
 	void anyAllowedRequestEndsTheOutageAfterTenSeconds() {
-		this.store.full = true;
+		this.full = true;
 		this.limiter.tryAcquire(NEW);
 		RateLimitRequest other = RateLimitRequest.of(OTHER, Identifier.GLOBAL);
 		this.clock.advance(Duration.ofSeconds(10).minusNanos(1));
@@ -151,10 +169,10 @@ class OutageRateLimiterTests {
 
 	@Test
 	void failureIsPassedOnWhenOneOfThePoliciesDenies() {
-		this.store.full = true;
+		this.full = true;
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.limiter.tryAcquire(DENIED));
 		assertThat(this.log.lines()).containsExactly(FAILED);
-		this.store.full = false;
+		this.full = false;
 		assertThat(this.limiter.tryAcquire(DENIED).source()).isEqualTo(Source.STORE);
 	}
 
@@ -169,8 +187,8 @@ class OutageRateLimiterTests {
 		assertThat(this.limiter.isUnanswered()).isFalse();
 		assertThat(this.log.lines()).hasSize(2).last().isEqualTo(ANSWERS);
 		this.limiter.tryAcquire(NEW);
-		this.store.failure = null;
-		this.store.full = true;
+		this.failure = null;
+		this.full = true;
 		this.limiter.tryAcquire(NEW);
 		this.limiter.storeAnswers();
 		assertThat(this.limiter.isUnanswered()).isFalse();
@@ -179,7 +197,7 @@ class OutageRateLimiterTests {
 	}
 
 	private void overload() {
-		this.store.failure = new StoreBusyException("Redis failed to decide a request",
+		this.failure = new StoreBusyException("Redis failed to decide a request",
 				new TimeoutException("It was not sent in time"), "");
 	}
 
@@ -225,7 +243,7 @@ class OutageRateLimiterTests {
 
 	@Test
 	void policiesThatWantItAreLimitedLocally() {
-		this.store.full = true;
+		this.full = true;
 		for (int i = 0; i < 2; i++) {
 			Decision allowed = this.limiter.tryAcquire(LOCAL_REQUEST);
 			assertThat(allowed).isEqualTo(new Decision(true, List.of(), null, Source.LOCAL));
@@ -235,15 +253,15 @@ class OutageRateLimiterTests {
 				Duration.ofSeconds(40), true);
 		assertThat(this.limiter.tryAcquire(LOCAL_REQUEST))
 			.isEqualTo(new Decision(false, List.of(violated), null, Source.LOCAL));
-		this.store.full = false;
+		this.full = false;
 		assertThat(this.limiter.tryAcquire(LOCAL_REQUEST).statuses().get(0).remaining()).isEqualTo(6);
-		this.store.full = true;
+		this.full = true;
 		assertThat(this.limiter.tryAcquire(LOCAL_REQUEST).allowed()).as("when it fails again").isFalse();
 	}
 
 	@Test
 	void localPoliciesAreDecidedTogetherAndOthersAreAllowed() {
-		this.store.full = true;
+		this.full = true;
 		RateLimitRequest request = RateLimitRequest.of(Charge.of(ALLOW, BOB), Charge.of(LOCAL, BOB),
 				Charge.of(OTHER, BOB));
 		assertThat(this.limiter.tryAcquire(request).source()).isEqualTo(Source.LOCAL);
@@ -255,7 +273,7 @@ class OutageRateLimiterTests {
 
 	@Test
 	void shadowsDenyNothingWhenTheStoreFails() {
-		this.store.full = true;
+		this.full = true;
 		Charge deny = Charge.of(DENY, BOB).inShadow();
 		Charge local = Charge.of(LOCAL, BOB);
 		for (boolean allowed : List.of(true, true, false, false)) {
@@ -275,60 +293,14 @@ class OutageRateLimiterTests {
 	void onlyAShadowThatIsCountedEndsAnOutage() {
 		Charge shadow = Charge.of(LOCAL, BOB).inShadow();
 		this.limiter.tryAcquire(RateLimitRequest.of(shadow.withCost(7)));
-		this.store.full = true;
+		this.full = true;
 		this.limiter.tryAcquire(NEW);
-		this.store.full = false;
+		this.full = false;
 		this.clock.advance(Duration.ofSeconds(10));
 		assertThat(this.limiter.tryAcquire(RateLimitRequest.of(shadow)).shadow(shadow).allowed()).isFalse();
 		assertThat(this.limiter.failingSince()).isPresent();
 		this.limiter.tryAcquire(RateLimitRequest.of(Charge.of(LOCAL, Identifier.GLOBAL).inShadow()));
 		assertThat(this.limiter.failingSince()).isEmpty();
-	}
-
-	/** Answers as a Redis does that has no memory left. */
-	private static final class FullStore extends DelegatingRateLimiter {
-
-		private boolean full;
-
-		private @Nullable StoreException failure;
-
-		FullStore() {
-			super(new MemoryRateLimiter(InstantSource.system()));
-		}
-
-		@Override
-		public Decision tryAcquire(RateLimitRequest request) {
-			requireNoFailure();
-			if (this.full && super.peek(request).allowed()) {
-				throw new StoreException("cannot write", new IllegalStateException("OOM"));
-			}
-			return super.tryAcquire(request);
-		}
-
-		@Override
-		public Decision peek(RateLimitRequest request) {
-			requireNoFailure();
-			return super.peek(request);
-		}
-
-		@Override
-		public void refund(RateLimitRequest request) {
-			requireNoFailure();
-			super.refund(request);
-		}
-
-		@Override
-		public void charge(RateLimitRequest request) {
-			requireNoFailure();
-			super.charge(request);
-		}
-
-		private void requireNoFailure() {
-			if (this.failure != null) {
-				throw this.failure;
-			}
-		}
-
 	}
 
 }
