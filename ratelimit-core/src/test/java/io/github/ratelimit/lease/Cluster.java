@@ -11,15 +11,15 @@ import java.util.function.BiConsumer;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
+import io.github.ratelimit.DelegatingRateLimiter;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
-import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.Reservation;
 import io.github.ratelimit.StoreException;
-import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.lease.LeasedRateLimiter.Key;
+import io.github.ratelimit.memory.MemoryRateLimiter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -190,7 +190,11 @@ final class Cluster {
 		}
 
 		/** The store as this process reaches it. */
-		private final class Store implements RateLimiter {
+		private final class Store extends DelegatingRateLimiter {
+
+			Store() {
+				super(Cluster.this.store);
+			}
 
 			/** Some seconds at most, in which windows end. */
 			private void travel() {
@@ -206,7 +210,7 @@ final class Cluster {
 				if (happens()) {
 					throw new StoreException("lost", new IllegalStateException());
 				}
-				Decision decision = Cluster.this.store.tryAcquire(request);
+				Decision decision = super.tryAcquire(request);
 				forEach(request, (charge, key) -> {
 					Process.this.asked.add(key);
 					if (decision.allowed()) {
@@ -227,7 +231,7 @@ final class Cluster {
 				Key key = new Key(policy.name(), identifier);
 				requireUsedLately(key, policy, cost);
 				travel();
-				Reservation reservation = Cluster.this.store.reserve(policy, identifier, cost);
+				Reservation reservation = super.reserve(policy, identifier, cost);
 				if (reservation.decision().allowed()) {
 					if (happens()) {
 						lose(policy, identifier, cost);
@@ -268,24 +272,9 @@ final class Cluster {
 			}
 
 			@Override
-			public Decision peek(RateLimitRequest request) {
-				return Cluster.this.store.peek(request);
-			}
-
-			@Override
 			public void refund(RateLimitRequest request) {
 				forEach(request, (charge, key) -> Process.this.asked.add(key));
-				Cluster.this.store.refund(request);
-			}
-
-			@Override
-			public void charge(RateLimitRequest request) {
-				Cluster.this.store.charge(request);
-			}
-
-			@Override
-			public void reset(Policy policy, Identifier identifier) {
-				Cluster.this.store.reset(policy, identifier);
+				super.refund(request);
 			}
 
 		}

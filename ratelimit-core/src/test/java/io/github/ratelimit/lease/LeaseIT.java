@@ -4,16 +4,12 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Decision.Source;
+import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
@@ -24,7 +20,9 @@ import io.github.ratelimit.redis.RedisConnections;
 import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.TestRedis;
+import io.github.ratelimit.test.Threads;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -50,34 +48,18 @@ class LeaseIT {
 
 	/** What three processes admit, each with eight threads, until all is used. */
 	@Test
+	@Timeout(120)
 	void severalProcessesAdmitExactlyTheQuota() throws Exception {
 		AtomicLong allowed = new AtomicLong();
 		AtomicLong leased = new AtomicLong();
-		List<LeasedRateLimiter> processes = new ArrayList<>();
-		for (int i = 0; i < 3; i++) {
-			processes.add(new LeasedRateLimiter(this.redis));
-		}
-		ExecutorService threads = Executors.newFixedThreadPool(24);
-		try {
-			List<Callable<Void>> callers = new ArrayList<>();
-			for (int i = 0; i < 24; i++) {
-				LeasedRateLimiter process = processes.get(i % 3);
-				callers.add(() -> {
-					while (allowed.get() < QUOTA) {
-						var decision = process.tryAcquire(REQUEST);
-						allowed.addAndGet(decision.allowed() ? 1 : 0);
-						leased.addAndGet((decision.source() == Source.LEASE) ? 1 : 0);
-					}
-					return null;
-				});
+		List<LeasedRateLimiter> processes = Stream.generate(() -> new LeasedRateLimiter(this.redis)).limit(3).toList();
+		Threads.run(24, 1, (thread, attempt) -> {
+			while (allowed.get() < QUOTA) {
+				Decision decision = processes.get(thread % 3).tryAcquire(REQUEST);
+				allowed.addAndGet(decision.allowed() ? 1 : 0);
+				leased.addAndGet((decision.source() == Source.LEASE) ? 1 : 0);
 			}
-			for (Future<Void> caller : threads.invokeAll(callers, 2, TimeUnit.MINUTES)) {
-				caller.get();
-			}
-		}
-		finally {
-			threads.shutdownNow();
-		}
+		});
 		assertThat(allowed).hasValue(QUOTA);
 		assertThat(leased.get()).isGreaterThan(QUOTA / 2);
 		processes.forEach((process) -> assertThat(process.tryAcquire(REQUEST).allowed()).isFalse());

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Random;
 
 import io.github.ratelimit.Charge;
-import io.github.ratelimit.Decision;
 import io.github.ratelimit.Decision.Source;
+import io.github.ratelimit.Decision;
 import io.github.ratelimit.DelegatingRateLimiter;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -101,27 +101,6 @@ class LeasedRateLimiterTests {
 	}
 
 	@Test
-	void whatIsLeftIsGivenBackWhenClosed() {
-		send(POLICY, 400);
-		this.limiter.close();
-		assertThat(remaining()).isEqualTo(5600);
-		assertThat(this.limiter.tryAcquire(POLICY, ALICE).source()).isEqualTo(Source.STORE);
-	}
-
-	/** The part of a process that dies is lost until the window ends, and no longer. */
-	@Test
-	void killedProcessDeniesTooEarlyUntilTheWindowEnds() {
-		send(POLICY, 400);
-		long held = this.process.held(POLICY, ALICE);
-		this.process.kill(List.of(POLICY), List.of(ALICE));
-		assertThat(held).isBetween(1L, 100L);
-		pass(Duration.ofSeconds(10));
-		assertThat(remaining()).isEqualTo(5600 - held);
-		pass(Duration.ofMinutes(1));
-		assertThat(remaining()).isEqualTo(6000);
-	}
-
-	@Test
 	void refundGoesBackToTheLease() {
 		send(POLICY, 400);
 		long before = remaining();
@@ -131,6 +110,7 @@ class LeasedRateLimiterTests {
 		assertThat(remaining()).isEqualTo(before);
 		this.limiter.close();
 		assertThat(remaining()).isEqualTo(5600);
+		assertThat(this.limiter.tryAcquire(request).source()).isEqualTo(Source.STORE);
 	}
 
 	/** A call that has no number in the store would never end. */
@@ -147,16 +127,23 @@ class LeasedRateLimiterTests {
 		}
 	}
 
+	private LeasedRateLimiter limiter(RateLimiter store, BackgroundTimer timer) {
+		return new LeasedRateLimiter(store, timer, this.cluster.time::nanos, 10);
+	}
+
 	/** Returns a rate limiter that has a lease. */
 	private LeasedRateLimiter leased(RateLimiter store) {
-		VirtualTime time = this.cluster.time;
-		LeasedRateLimiter limiter = new LeasedRateLimiter(store, time.new ProcessTimer(), time::nanos, 10);
-		for (int i = 0; i < 300; i++) {
-			limiter.tryAcquire(POLICY, ALICE);
-			pass(Duration.ofMillis(10));
-		}
+		LeasedRateLimiter limiter = limiter(store, this.cluster.time.new ProcessTimer());
+		send(limiter, POLICY, 300);
 		assertThat(limiter.tryAcquire(POLICY, ALICE).source()).isEqualTo(Source.LEASE);
 		return limiter;
+	}
+
+	private void send(RateLimiter limiter, Policy policy, int requests) {
+		for (int i = 0; i < requests; i++) {
+			assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
+			pass(Duration.ofMillis(10));
+		}
 	}
 
 	@Test
@@ -193,8 +180,7 @@ class LeasedRateLimiterTests {
 	void leaseEndsAlthoughGivingBackHasFailed() {
 		Policy day = Policy.of("api", new FixedWindow(), Limit.parse("600000/d")).withLease(SECOND);
 		int[] failures = { 1 };
-		VirtualTime time = this.cluster.time;
-		LeasedRateLimiter failing = new LeasedRateLimiter(new DelegatingRateLimiter(this.cluster.store) {
+		LeasedRateLimiter failing = limiter(new DelegatingRateLimiter(this.cluster.store) {
 
 			@Override
 			public void cancel(Policy policy, Identifier identifier, long cost, Instant reservedAt) {
@@ -204,7 +190,7 @@ class LeasedRateLimiterTests {
 				super.cancel(policy, identifier, cost, reservedAt);
 			}
 
-		}, time.new ProcessTimer(), time::nanos, 10);
+		}, this.cluster.time.new ProcessTimer());
 		for (int i = 0; i < 400; i++) {
 			failing.tryAcquire(day, ALICE);
 			pass(Duration.ofMillis((i < 300) ? 10 : 100));
@@ -212,10 +198,7 @@ class LeasedRateLimiterTests {
 		pass(Duration.ofMinutes(1));
 		assertThat(failures[0]).isLessThan(0);
 		Policy changed = day.withLimits(List.of(Limit.parse("500000/d")));
-		for (int i = 0; i < 200; i++) {
-			failing.tryAcquire(changed, ALICE);
-			pass(Duration.ofMillis(10));
-		}
+		send(failing, changed, 200);
 		assertThat(failing.tryAcquire(changed, ALICE).source()).isEqualTo(Source.LEASE);
 	}
 
@@ -224,8 +207,7 @@ class LeasedRateLimiterTests {
 	void partOfOtherLimitsIsGivenBackForGood() {
 		Policy other = POLICY.withLimits(List.of(Limit.parse("5000/m")));
 		int[] reserved = { 0 };
-		VirtualTime time = this.cluster.time;
-		LeasedRateLimiter limiter = new LeasedRateLimiter(new DelegatingRateLimiter(this.cluster.store) {
+		LeasedRateLimiter limiter = limiter(new DelegatingRateLimiter(this.cluster.store) {
 
 			@Override
 			public Reservation reserve(Policy policy, Identifier identifier, long cost) {
@@ -233,11 +215,8 @@ class LeasedRateLimiterTests {
 				return super.reserve(policy.withLimits(other.limits()), identifier, cost);
 			}
 
-		}, time.new ProcessTimer(), time::nanos, 10);
-		for (int i = 0; i < 400; i++) {
-			assertThat(limiter.tryAcquire(POLICY, ALICE).allowed()).isTrue();
-			pass(Duration.ofMillis(10));
-		}
+		}, this.cluster.time.new ProcessTimer());
+		send(limiter, POLICY, 400);
 		assertThat(reserved[0]).isEqualTo(1);
 		assertThat(remaining()).isEqualTo(5600);
 	}
@@ -245,30 +224,15 @@ class LeasedRateLimiterTests {
 	@Test
 	void partIsTakenLaterIfThereCanBeNoThread() {
 		int[] failures = { 1 };
-		BackgroundTimer timer = this.cluster.time.new ProcessTimer();
-		LeasedRateLimiter limiter = new LeasedRateLimiter(this.cluster.store,
-				new BackgroundTimer("test", Duration.ZERO) {
+		LeasedRateLimiter limiter = limiter(this.cluster.store, this.cluster.time.new ProcessTimer() {
 
-					@Override
-					public boolean schedule(Runnable task, long nanos) {
-						return failures[0]-- <= 0 && timer.schedule(task, nanos);
-					}
+			@Override
+			public boolean schedule(Runnable task, long nanos) {
+				return failures[0]-- <= 0 && super.schedule(task, nanos);
+			}
 
-					@Override
-					public void pause() {
-						stop();
-					}
-
-					@Override
-					public void stop() {
-						timer.stop();
-					}
-
-				}, this.cluster.time::nanos, 10);
-		for (int i = 0; i < 100; i++) {
-			assertThat(limiter.tryAcquire(POLICY, ALICE).allowed()).isTrue();
-			pass(Duration.ofMillis(10));
-		}
+		});
+		send(limiter, POLICY, 100);
 		assertThat(failures[0]).isLessThan(0);
 		assertThat(limiter.tryAcquire(POLICY, ALICE).source()).isEqualTo(Source.LEASE);
 	}

@@ -62,7 +62,7 @@ final class VirtualTime implements InstantSource {
 	}
 
 	/** The timer of one process, which ends with it. */
-	final class ProcessTimer extends BackgroundTimer {
+	class ProcessTimer extends BackgroundTimer {
 
 		private boolean stopped;
 
