@@ -112,14 +112,14 @@ public final class PolicyReader {
 
 	private static Enforcement readEnforcement(String policy, PolicySettings settings, Enforcement defaults) {
 		String missing = settings.missingIdentifier();
-		return new Enforcement(PolicySettings.or(settings.mode(), defaults.mode()),
-				PolicySettings.or(settings.onStoreFailure(), defaults.onStoreFailure()),
-				readCondition(property(policy, ".count-when"), settings.countWhen()),
-				(missing != null)
-						? read(property(policy, ".missing-identifier"), missing, () -> MissingIdentifier.parse(missing))
-						: defaults.missing(),
-				PolicySettings.or(settings.enabled(), true),
-				readCondition(property(policy, ".reset-when"), settings.resetWhen()), settings.reset());
+		return read(property(policy, ".reset"), settings.reset(),
+				() -> new Enforcement(PolicySettings.or(settings.mode(), defaults.mode()),
+						PolicySettings.or(settings.onStoreFailure(), defaults.onStoreFailure()),
+						readCondition(property(policy, ".count-when"), settings.countWhen()),
+						(missing != null) ? read(property(policy, ".missing-identifier"), missing,
+								() -> MissingIdentifier.parse(missing)) : defaults.missing(),
+						PolicySettings.or(settings.enabled(), true),
+						readCondition(property(policy, ".reset-when"), settings.resetWhen()), settings.reset()));
 	}
 
 	private static @Nullable ResponseCondition readCondition(String property, @Nullable String text) {
@@ -130,13 +130,9 @@ public final class PolicyReader {
 	private static void requireReset(String policy, PolicySettings settings, List<String> identifiers) {
 		List<String> reset = settings.reset();
 		String when = settings.resetWhen();
-		if (when == null && !reset.isEmpty()) {
-			throw invalid(property(policy, ".reset"), reset, "Has no effect without reset-when.");
-		}
-		if (when != null && (reset.isEmpty() || !identifiers.containsAll(reset))) {
+		if (!identifiers.containsAll(reset)) {
 			throw invalid(property(policy, ".reset"), reset,
-					"Must name which of the identifiers %s start anew. Do not name ip alone: who has any account could clear it between two guesses."
-						.formatted(identifiers));
+					"Must be among the identifiers %s.".formatted(identifiers));
 		}
 		Stream<String> routes = settings.routes().stream().flatMap((route) -> route.paths().stream());
 		Stream.concat(settings.paths().stream(), routes)

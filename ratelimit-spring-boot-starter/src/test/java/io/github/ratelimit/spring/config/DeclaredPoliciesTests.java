@@ -121,13 +121,14 @@ class DeclaredPoliciesTests {
 						(policy) -> policy.penalty(
 								new Penalty(1, Duration.ofMinutes(1), Duration.ofHours(1), Duration.ofHours(1), true))),
 				declaration(
-						"limits=5/s;unit=${none:bytes};count-when=status in [401, 4xx];reset-when=status in [2xx];reset=ip",
+						"limits=5/s;unit=${none:bytes};count-when=status in [401, 4xx];reset-when=status in [2xx];reset=user;identifiers=user",
 						(policy) -> policy.limits("1/s", "7/m")
 							.limits("5/s")
 							.unit("${none:bytes}")
 							.countWhen("status in [401, 4xx]")
 							.resetWhen("status in [2xx]")
-							.reset("ip")));
+							.reset("user")
+							.identifiers("user")));
 	}
 
 	private static Arguments declaration(String properties, Consumer<PolicyRegistration> code) {

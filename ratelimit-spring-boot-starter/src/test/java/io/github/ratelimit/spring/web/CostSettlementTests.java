@@ -46,6 +46,7 @@ import org.springframework.mock.web.MockHttpServletResponse;
 import org.springframework.util.StringUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.tuple;
 
 /**
@@ -139,6 +140,21 @@ class CostSettlementTests {
 				.identifiers()
 				.forEach((identifier) -> settled.put(identifier, settlement.cost())));
 		assertThat(settled).isEqualTo(Map.of(ALICE, user, ADDRESS, address));
+	}
+
+	/** Who has any account could clear what all others from the same place count by. */
+	@ParameterizedTest
+	@CsvSource(nullValues = "none",
+			value = { "none, user, 'Invalid reset [user]: has no effect without reset-when.'",
+					"status in [200], none, 'Invalid reset []: must name the identifiers that start anew.'",
+					"status in [200], ip, 'Invalid reset (ip): must name whose success it is'",
+					"status in [200], ip+path, 'Invalid reset (ip+path): must name whose success it is'" })
+	void resetNeedsResponseAndWhoseSuccessItIs(@Nullable String when, @Nullable String reset, String rule) {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null, MissingIdentifier.SKIP, true,
+					(when != null) ? ResponseCondition.parse(when) : null,
+					(reset != null) ? List.of(reset) : List.of()))
+			.withMessageStartingWith(rule);
 	}
 
 	@Test

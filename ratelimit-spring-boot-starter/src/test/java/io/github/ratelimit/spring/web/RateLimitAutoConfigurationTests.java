@@ -108,11 +108,12 @@ class RateLimitAutoConfigurationTests {
 	@Test
 	void startFailsWhenMethodHasNotTheIdentifiersToReset() {
 		this.runner.withBean(Login.class)
-			.withPropertyValues("ratelimit.policies.login.limits=5/m", "ratelimit.policies.login.reset=ip",
+			.withPropertyValues("ratelimit.policies.login.limits=5/m", "ratelimit.policies.login.reset=ip+user",
+					"ratelimit.policies.login.identifiers=ip+user",
 					"ratelimit.policies.login.reset-when=status in [200]")
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
-				.hasMessage("Invalid reset [ip]: must be among the identifiers [user]."));
+				.hasMessage("Invalid reset [ip+user]: must be among the identifiers [user]."));
 	}
 
 	@Test
