@@ -131,8 +131,8 @@ public final class CostSettlement {
 	}
 
 	/**
-	 * Notes that the request has failed with an exception. It ends before the container
-	 * sets the status for that.
+	 * Notes that the request has failed, so that its response resets nothing. It may end
+	 * before the container sets the status for that.
 	 */
 	synchronized void fail() {
 		this.failed = true;
@@ -170,7 +170,7 @@ public final class CostSettlement {
 					cost = each.hasNext() ? Math.min(rest, cost) : rest;
 					rest -= cost;
 				}
-				if (!free && enforcement.resets(status, charge.charge().identifiers().get(0).type())) {
+				if (!free && !this.failed && enforcement.resets(status, charge.charge().identifiers().get(0).type())) {
 					cost = Counted.RESET;
 				}
 				identifiers

@@ -251,6 +251,7 @@ final class RequestState {
 
 		@Override
 		public void onError(AsyncEvent event) {
+			this.state.costs.fail();
 		}
 
 		@Override
@@ -270,6 +271,7 @@ final class RequestState {
 
 		private void endIfBroken(@Nullable Object result) {
 			if (result instanceof Throwable && isCommitted()) {
+				this.state.costs.fail();
 				this.state.end(this.decider);
 			}
 		}

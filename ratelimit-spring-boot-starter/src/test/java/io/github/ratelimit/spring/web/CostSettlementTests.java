@@ -1,5 +1,6 @@
 package io.github.ratelimit.spring.web;
 
+import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +29,8 @@ import io.github.ratelimit.spring.policy.ResponseCondition;
 import io.github.ratelimit.spring.web.CostSettlement.Settlement;
 import io.github.ratelimit.spring.web.RequestState.DeferredUse;
 import io.github.ratelimit.test.ManualClock;
+import jakarta.servlet.AsyncEvent;
+import jakarta.servlet.AsyncListener;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
@@ -41,6 +44,7 @@ import org.springframework.boot.test.context.assertj.AssertableWebApplicationCon
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.mock.web.MockAsyncContext;
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockHttpServletResponse;
 import org.springframework.util.StringUtils;
@@ -122,11 +126,7 @@ class CostSettlementTests {
 		if (response != null) {
 			response.setStatus(status);
 		}
-		PolicyCharge any = charge(1, ALICE, ADDRESS);
-		Enforcement resetting = new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW,
-				ResponseCondition.parse("status in [401]"), MissingIdentifier.SKIP, true,
-				ResponseCondition.parse("status in [200]"), List.of("user"));
-		this.costs.add(new PolicyCharge(any.policy().withEnforcement(resetting), any.charge()), response);
+		this.costs.add(resetting(charge(1, ALICE, ADDRESS)), response);
 		if (end.equals("refunded")) {
 			this.costs.refund();
 		}
@@ -140,6 +140,20 @@ class CostSettlementTests {
 				.identifiers()
 				.forEach((identifier) -> settled.put(identifier, settlement.cost())));
 		assertThat(settled).isEqualTo(Map.of(ALICE, user, ADDRESS, address));
+	}
+
+	@Test
+	void requestThatTheContainerFailsHasFailed() throws IOException {
+		MockHttpServletRequest request = new MockHttpServletRequest();
+		request.setAsyncSupported(true);
+		RequestState state = RequestState.of(request);
+		state.costs().add(resetting(charge(1, ALICE)), new MockHttpServletResponse());
+		MockAsyncContext async = (MockAsyncContext) request.startAsync();
+		state.endDispatch(request, RejectionsTests.decisions());
+		for (AsyncListener listener : async.getListeners()) {
+			listener.onError(new AsyncEvent(async));
+		}
+		assertThat(state.costs().end()).extracting(Settlement::cost).containsExactly(0L);
 	}
 
 	/** Who has any account could clear what all others from the same place count by. */
@@ -262,6 +276,15 @@ class CostSettlementTests {
 		running.serve(new Thread(() -> {
 		}));
 		assertThat(running.isRunning()).isFalse();
+	}
+
+	private static PolicyCharge resetting(PolicyCharge charge) {
+		return new PolicyCharge(
+				charge.policy()
+					.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW,
+							ResponseCondition.parse("status in [401]"), MissingIdentifier.SKIP, true,
+							ResponseCondition.parse("status in [200]"), List.of("user"))),
+				charge.charge());
 	}
 
 	private static PolicyCharge charge(long cost, Identifier... identifiers) {

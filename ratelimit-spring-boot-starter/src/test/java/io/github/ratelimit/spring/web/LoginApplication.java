@@ -69,8 +69,10 @@ class LoginApplication {
 	@Bean
 	SecurityFilterChain security(HttpSecurity http) {
 		return http.csrf(AbstractHttpConfigurer::disable)
-			.authorizeHttpRequests(
-					(requests) -> requests.requestMatchers("/open", "/nobody").permitAll().anyRequest().authenticated())
+			.authorizeHttpRequests((requests) -> requests.requestMatchers("/open", "/nobody", "/broken")
+				.permitAll()
+				.anyRequest()
+				.authenticated())
 			.httpBasic(Customizer.withDefaults())
 			.formLogin(
 					(form) -> form.loginProcessingUrl("/form")
