@@ -58,7 +58,10 @@ record LimitedResponses(LimitHeaders headers, Rejections rejections, Application
 				response.setHeader(name, null);
 			}
 		}
-		Rejections.setRetryAfter(answer, response);
+		Long seconds = answer.retryAfter();
+		if (seconds != null) {
+			response.setHeader(HttpHeaders.RETRY_AFTER, seconds.toString());
+		}
 		ExposedHeaders.expose(this.headers, response);
 	}
 

@@ -165,11 +165,11 @@ class RejectionsTests {
 	}
 
 	private static RateLimitExceededFilter filter() {
-		return new RateLimitExceededFilter(responses(), decisions(), (request) -> (name) -> null);
+		return new RateLimitExceededFilter(responses(rejections(null)), decisions(), (request) -> (name) -> null);
 	}
 
 	private static RateLimitExceededResolver resolver() {
-		return new RateLimitExceededResolver(responses(), new StaticWebApplicationContext());
+		return new RateLimitExceededResolver(responses(rejections(null)), new StaticWebApplicationContext());
 	}
 
 	@Test
@@ -264,7 +264,7 @@ class RejectionsTests {
 
 	private static MockHttpServletResponse write(Rejections rejections, Decision decision) throws IOException {
 		MockHttpServletResponse response = new MockHttpServletResponse();
-		rejections.write(new Answer(Reason.DENIED, decision), new MockHttpServletRequest(), response);
+		responses(rejections).reject(new Answer(Reason.DENIED, decision), new MockHttpServletRequest(), response);
 		return response;
 	}
 
@@ -276,8 +276,8 @@ class RejectionsTests {
 		return new Decider(new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")), List.of(), List::of);
 	}
 
-	static LimitedResponses responses() {
-		return new LimitedResponses(new StatusHeaders(Set.of(), Instant::now, Map.of()), rejections(null),
+	private static LimitedResponses responses(Rejections rejections) {
+		return new LimitedResponses(new StatusHeaders(Set.of(), Instant::now, Map.of()), rejections,
 				new ApplicationCors(SecurityFilters.NONE, new StaticWebApplicationContext()), SecurityFilters.NONE);
 	}
 

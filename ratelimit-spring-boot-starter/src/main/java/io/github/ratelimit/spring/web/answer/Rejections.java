@@ -30,9 +30,9 @@ import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
 
 /**
- * Answers rejected requests with a status, {@code Retry-After}, and a problem body (RFC
- * 9457) of a type that draft-ietf-httpapi-ratelimit-headers defines. A handler of the
- * application may change all of them.
+ * Answers rejected requests with a status and a problem body (RFC 9457) of a type that
+ * draft-ietf-httpapi-ratelimit-headers defines. A handler of the application may change
+ * all of them.
  */
 public final class Rejections {
 
@@ -74,14 +74,6 @@ public final class Rejections {
 				"Invalid type (%s): must be a URI, such as https://example.com/problems/quota.".formatted(type));
 	}
 
-	/** Sets {@code Retry-After}, if the time is known. */
-	public static void setRetryAfter(Answer answer, HttpServletResponse response) {
-		Long seconds = answer.retryAfter();
-		if (seconds != null) {
-			response.setHeader(HttpHeaders.RETRY_AFTER, seconds.toString());
-		}
-	}
-
 	/**
 	 * Answers a request, and discards what a handler has written so far. Does nothing if
 	 * an answer is on its way.
@@ -101,7 +93,6 @@ public final class Rejections {
 		response.setStatus(status);
 		response.setHeader(HttpHeaders.CACHE_CONTROL, "no-store");
 		removeContentType(response);
-		setRetryAfter(answer, response);
 		if (this.handler != null && isAnswered(this.handler, rejection, request, response)) {
 			return;
 		}
