@@ -1,18 +1,17 @@
 package io.github.ratelimit.replay;
 
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
+import io.github.ratelimit.MeterState;
 import io.github.ratelimit.Policy;
-import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.replay.Log.Request;
 import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides the requests of a log by policies, each by itself, and keeps what they denied.
@@ -20,15 +19,15 @@ import org.HdrHistogram.Histogram;
  */
 final class Comparison {
 
+	private static final long SMALLEST_SWEEP = 1024;
+
 	private final List<Result> results;
 
 	private final Timeline timeline;
 
 	private final Map<Identifier, Client> clients = new HashMap<>();
 
-	private Instant now = Instant.EPOCH;
-
-	private final MemoryRateLimiter limiter = new MemoryRateLimiter(() -> this.now);
+	private long untilSweep = SMALLEST_SWEEP;
 
 	/**
 	 * Creates a comparison.
@@ -40,20 +39,30 @@ final class Comparison {
 	}
 
 	void add(Request request) {
-		this.now = Log.time(request.micros());
-		this.timeline.add(this.now, 0);
+		long now = request.micros();
+		this.timeline.add(now / 1_000_000, 0);
 		Client client = this.clients.computeIfAbsent(request.client(), (key) -> new Client(key, this.results.size()));
 		client.requests++;
 		for (int i = 0; i < this.results.size(); i++) {
 			Result result = this.results.get(i);
-			Decision decision = this.limiter.tryAcquire(result.policy, client.identifier);
-			if (!decision.allowed()) {
-				client.limits[i] |= result.count(decision);
-				this.timeline.add(this.now, i + 1);
+			Attempt attempt = client.attempt(i, result.policy, now);
+			if (!attempt.isAllowed()) {
+				client.limits[i] |= result.count(attempt);
+				this.timeline.add(now / 1_000_000, i + 1);
 				if (i == 0) {
-					client.count(this.now, decision);
+					client.count(Log.time(now), attempt);
 				}
 			}
+		}
+		sweep(now);
+	}
+
+	/** Forgets what no longer matters, after twice as many requests as clients. */
+	private void sweep(long now) {
+		this.untilSweep--;
+		if (this.untilSweep == 0) {
+			this.clients.values().forEach((client) -> client.forget(now));
+			this.untilSweep = Math.max(SMALLEST_SWEEP, 2L * this.clients.size());
 		}
 	}
 
@@ -97,12 +106,14 @@ final class Comparison {
 		}
 
 		/** Returns a bit for each limit that is violated. */
-		private long count(Decision decision) {
+		private long count(Attempt attempt) {
 			this.denied++;
-			decision.retryAfter().ifPresent((wait) -> this.waits.recordValue(wait.toMillis()));
+			if (attempt.retryAfter() != Attempt.NEVER) {
+				this.waits.recordValue(attempt.retryAfter() / 1000);
+			}
 			long limits = 0;
 			for (int i = 0; i < this.byLimit.length; i++) {
-				if (decision.statuses().get(i).violated()) {
+				if (attempt.waits()[i] > 0) {
 					this.byLimit[i]++;
 					limits |= 1L << i;
 				}
@@ -115,6 +126,8 @@ final class Comparison {
 	/** A client, and what the first policy denied it. */
 	static final class Client {
 
+		private static final @Nullable MeterState[] NOTHING = {};
+
 		final Identifier identifier;
 
 		long requests;
@@ -125,23 +138,47 @@ final class Comparison {
 
 		Instant lastDenied = Instant.MIN;
 
-		/** The longest time to wait; zero if no time was ever enough. */
-		Duration wait = Duration.ZERO;
+		/** The longest time to wait, in microseconds; 0 if no time was ever enough. */
+		long wait;
 
 		/** For each policy, a bit for each limit that denied something. */
 		private final long[] limits;
+
+		/** What is used of each policy. */
+		private @Nullable MeterState[] states = NOTHING;
+
+		/** Until when that matters, in microseconds. */
+		private long kept;
 
 		private Client(Identifier identifier, int policies) {
 			this.identifier = identifier;
 			this.limits = new long[policies];
 		}
 
-		private void count(Instant now, Decision decision) {
+		private Attempt attempt(int index, Policy policy, long now) {
+			if (this.states.length == 0) {
+				this.states = new @Nullable MeterState[this.limits.length];
+			}
+			Attempt attempt = Attempt.make(policy, this.states[index], now);
+			if (attempt.isChange()) {
+				this.kept = Math.max(this.kept, now + attempt.meter().ttl());
+				this.states[index] = attempt.meter().state();
+			}
+			return attempt;
+		}
+
+		private void forget(long now) {
+			if (this.kept <= now) {
+				this.states = NOTHING;
+			}
+		}
+
+		private void count(Instant now, Attempt attempt) {
 			this.denied++;
 			this.firstDenied = now.isBefore(this.firstDenied) ? now : this.firstDenied;
 			this.lastDenied = now.isAfter(this.lastDenied) ? now : this.lastDenied;
-			Duration wait = decision.retryAfter().orElse(Duration.ZERO);
-			this.wait = (wait.compareTo(this.wait) > 0) ? wait : this.wait;
+			long wait = (attempt.retryAfter() != Attempt.NEVER) ? attempt.retryAfter() : 0;
+			this.wait = Math.max(this.wait, wait);
 		}
 
 	}

@@ -16,11 +16,8 @@ import io.github.ratelimit.Meter;
 /**
  * Parses lines: a line that begins with a brace is JSON, every other one is in the common
  * or combined log format, which are the defaults of Tomcat and nginx.
- *
- * @param names names of fields in JSON that are not found by themselves, by the names of
- * {@link LogLine#fields}, and of {@code time}
  */
-record LogFormat(Map<String, String> names) {
+final class LogFormat {
 
 	private static final String QUOTED = " \"([^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+)\"";
 
@@ -45,6 +42,21 @@ record LogFormat(Map<String, String> names) {
 
 	private static final BigDecimal LARGEST_SECONDS = BigDecimal.valueOf(100_000_000_000L);
 
+	private final Map<String, String> names;
+
+	/** The time of the last line, which the next often has, too. */
+	private String lastTime = "";
+
+	private long lastMicros;
+
+	/**
+	 * @param names names of fields in JSON that are not found by themselves, by the names
+	 * of {@link LogLine#fields}, and of {@code time}
+	 */
+	LogFormat(Map<String, String> names) {
+		this.names = names;
+	}
+
 	/**
 	 * Parses a line.
 	 * @throws IllegalArgumentException if it has no time, or no form that is known; the
@@ -65,7 +77,15 @@ record LogFormat(Map<String, String> names) {
 		});
 	}
 
-	private static long micros(String text) {
+	private long micros(String text) {
+		if (!text.equals(this.lastTime)) {
+			this.lastMicros = parseTime(text);
+			this.lastTime = text;
+		}
+		return this.lastMicros;
+	}
+
+	private static long parseTime(String text) {
 		String time = text.startsWith("[") ? text.substring(1, text.length() - 1) : text;
 		if (NUMBER.matcher(time).matches()) {
 			BigDecimal number = new BigDecimal(time);

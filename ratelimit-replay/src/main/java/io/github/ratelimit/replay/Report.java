@@ -73,7 +73,7 @@ final class Report {
 			.limit(LISTED)
 			.forEach((client) -> table.add(Table.printable(client.identifier.value()), Table.number(client.requests),
 					Table.number(client.denied), client.firstDenied.toString(), client.lastDenied.toString(),
-					client.wait.isZero() ? "never" : Table.time(client.wait)));
+					(client.wait == 0) ? "never" : Table.time(Duration.ofMillis(client.wait / 1000))));
 		Map.Entry<Long, long[]> worst = comparison.timeline()
 			.periods()
 			.entrySet()

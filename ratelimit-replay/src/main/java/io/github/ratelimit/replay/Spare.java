@@ -2,25 +2,25 @@ package io.github.ratelimit.replay;
 
 import java.math.BigDecimal;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.IntFunction;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 import io.github.ratelimit.Algorithm;
-import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.MeterState;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.LeakyBucket;
 import io.github.ratelimit.algorithm.TokenBucket;
-import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.replay.Log.Request;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Searches for the smallest limits that would never have denied most clients.
@@ -33,11 +33,7 @@ final class Spare {
 
 	private final Policy largest;
 
-	private final Map<Identifier, long[]> needs = new HashMap<>();
-
-	private Instant now = Instant.EPOCH;
-
-	private final MemoryRateLimiter limiter = new MemoryRateLimiter(() -> this.now);
+	private final Map<Identifier, Client> clients = new HashMap<>();
 
 	/**
 	 * @throws IllegalArgumentException if the algorithm has no windows
@@ -53,12 +49,15 @@ final class Spare {
 	}
 
 	void add(Request request) {
-		this.now = Log.time(request.micros());
-		long[] need = this.needs.computeIfAbsent(request.client(), (key) -> new long[this.largest.limits().size()]);
-		Decision decision = this.limiter.tryAcquire(this.largest, request.client());
-		for (int i = 0; i < need.length; i++) {
-			long used = this.largest.limits().get(i).quota() - decision.statuses().get(i).remaining();
-			need[i] = Math.max(need[i], decision.statuses().get(i).violated() ? used + 1 : used);
+		Client client = this.clients.computeIfAbsent(request.client(),
+				(key) -> new Client(this.largest.limits().size()));
+		Attempt attempt = Attempt.make(this.largest, client.state, request.micros());
+		for (int i = 0; i < client.needs.length; i++) {
+			long used = this.largest.limits().get(i).quota() - attempt.meter().remaining(i);
+			client.needs[i] = Math.max(client.needs[i], (attempt.waits()[i] > 0) ? used + 1 : used);
+		}
+		if (attempt.isChange()) {
+			client.state = attempt.meter().state();
 		}
 	}
 
@@ -68,7 +67,10 @@ final class Spare {
 	 * @param percent how many clients must never have been denied, up to 100
 	 */
 	Found find(BigDecimal percent) {
-		List<long[]> all = new ArrayList<>(this.needs.values());
+		List<long[]> all = this.clients.values()
+			.stream()
+			.map((client) -> client.needs)
+			.collect(Collectors.toCollection(ArrayList::new));
 		int denied = BigDecimal.valueOf(100)
 			.subtract(percent)
 			.multiply(BigDecimal.valueOf(all.size()))
@@ -98,6 +100,19 @@ final class Spare {
 			.filter((i) -> quotas[i] <= this.largest.limits().get(i).quota())
 			.mapToObj((i) -> new Limit(quotas[i], this.largest.limits().get(i).window()))
 			.toList();
+	}
+
+	/** What a client has used, and the most that it used of each limit. */
+	private static final class Client {
+
+		private final long[] needs;
+
+		private @Nullable MeterState state;
+
+		private Client(int limits) {
+			this.needs = new long[limits];
+		}
+
 	}
 
 	/**

@@ -1,7 +1,6 @@
 package io.github.ratelimit.replay;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Arrays;
 import java.util.TreeMap;
 
@@ -29,8 +28,8 @@ final class Timeline {
 		this.counts = counts;
 	}
 
-	void add(Instant time, int count) {
-		period(Math.floorDiv(time.getEpochSecond(), this.length))[count]++;
+	void add(long second, int count) {
+		period(Math.floorDiv(second, this.length))[count]++;
 		while (this.periods.lastKey() - this.periods.firstKey() >= MOST) {
 			grow((this.grown < GROWTH.length) ? GROWTH[this.grown] : 2);
 		}

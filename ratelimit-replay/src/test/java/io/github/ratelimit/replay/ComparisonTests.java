@@ -4,13 +4,16 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
@@ -64,7 +67,7 @@ class ComparisonTests {
 		assertThat(client.identifier).isEqualTo(Identifier.ip("a"));
 		assertThat(client.firstDenied).isEqualTo(Instant.ofEpochSecond(20));
 		assertThat(client.lastDenied).isEqualTo(Instant.ofEpochSecond(62));
-		assertThat(client.wait).isEqualTo(Duration.ofSeconds(3600 - 62));
+		assertThat(client.wait).isEqualTo((3600 - 62) * 1_000_000L);
 		assertThat(comparison.timeline().periods()).containsKey(61L).doesNotContainKey(40L);
 		assertThat(comparison.timeline().periods().get(62L)).containsExactly(2, 1, 1, 1);
 	}
@@ -74,11 +77,51 @@ class ComparisonTests {
 		Timeline timeline = new Timeline(2);
 		Random random = new Random(7);
 		for (int i = 0; i < 20_000; i++) {
-			timeline.add(Instant.ofEpochSecond(random.nextLong(1L << (i / 700))), i % 2);
+			timeline.add(random.nextLong(1L << (i / 700)), i % 2);
 			assertThat(timeline.periods().size()).isLessThanOrEqualTo(Timeline.MOST);
 		}
 		assertThat(timeline.periods().values().stream().mapToLong((counts) -> counts[0]).sum()).isEqualTo(10_000);
 		assertThat(timeline.periods().values().stream().mapToLong((counts) -> counts[1]).sum()).isEqualTo(10_000);
+	}
+
+	static Stream<Algorithm> algorithms() {
+		return Algorithms.all().stream();
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void decisionsAreThoseOfTheStoreInMemory(Algorithm algorithm) {
+		for (String limits : List.of("2/s,9/m", "0/s", "30/d", "1/ms,20/h")) {
+			Policy policy = policies(limits, algorithm).get(0);
+			assertSameDecisions(policy, 9000, 0);
+			// So few that neither forgets what may matter again after the clock was set
+			// back.
+			assertSameDecisions(policy, 1000, 100);
+		}
+	}
+
+	private static void assertSameDecisions(Policy policy, int requests, int setBackAfter) {
+		Random random = new Random(3);
+		Comparison comparison = new Comparison(List.of(policy));
+		long[] now = new long[1];
+		MemoryRateLimiter limiter = new MemoryRateLimiter(() -> Log.time(now[0]));
+		long[] byLimit = new long[policy.limits().size()];
+		Map<Identifier, Long> longestWaits = new HashMap<>();
+		for (int i = 1; i <= requests; i++) {
+			long passed = random.nextLong(random.nextLong(9_000_000) + 1);
+			now[0] += (setBackAfter > 0 && i % setBackAfter == 0) ? -random.nextLong(now[0]) : passed;
+			Request request = new Request(now[0], Identifier.ip("c" + random.nextInt(1 + i % 40)));
+			comparison.add(request);
+			Decision decision = limiter.tryAcquire(policy, request.client());
+			for (int limit = 0; limit < byLimit.length; limit++) {
+				byLimit[limit] += decision.statuses().get(limit).violated() ? 1 : 0;
+			}
+			long wait = decision.retryAfter().orElse(Duration.ZERO).toNanos() / 1000;
+			longestWaits.merge(request.client(), wait, Math::max);
+			assertThat(comparison.results().get(0).byLimit).containsExactly(byLimit);
+		}
+		assertThat(comparison.clients())
+			.allSatisfy((client) -> assertThat(client.wait).isEqualTo(longestWaits.get(client.identifier)));
 	}
 
 	static Stream<Algorithm> algorithmsWithWindows() {
