@@ -33,7 +33,8 @@ import org.jspecify.annotations.Nullable;
  * admission, and once more for the first that waits. The others learn from its decisions,
  * and the costs ahead of them count. A large cost holds back those behind it. Other
  * lines, other processes and {@link #tryAcquire} are not in the line: if they were
- * faster, the first in line waits again, and may be denied after it has waited.
+ * faster, the first in line waits again, and may be denied after it has waited. A caller
+ * waits for the limits that it came with, even if its policy changes meanwhile.
  * <p>
  * <b>What becomes known late.</b> After a refund through this object the first in line
  * asks at once. Others refund and reset as well, so it asks every ten seconds anyway.
@@ -42,11 +43,12 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * Waits are measured by {@link System#nanoTime()}, so that a clock that is set does not
  * matter. If the store fails, the first in line gets the exception, and the next one
- * asks. A block is waited for like a limit; shadow mode never waits. Policies that count
- * denied requests or have a {@link Penalty} are refused, because each attempt would be
- * punished. The number of callers is not limited, but those for whom quota does not
- * arrive in time do not wait. Callers hold no monitor and no connection while they wait,
- * so virtual threads release their carriers. Safe for use by several threads.
+ * asks. A block is waited for like a limit; shadow mode never waits. Nor does anybody
+ * wait for policies that count denied requests or have a {@link Penalty}, because each
+ * attempt would be punished. The number of callers is not limited, but those for whom
+ * quota does not arrive in time do not wait. Callers hold no monitor and no connection
+ * while they wait, so virtual threads release their carriers. Safe for use by several
+ * threads.
  */
 public final class WaitingRateLimiter extends DelegatingRateLimiter {
 
@@ -76,13 +78,12 @@ public final class WaitingRateLimiter extends DelegatingRateLimiter {
 
 	/**
 	 * Uses the cost of the request as soon as every limit allows it.
-	 * @param atMost how long to wait at most; {@link #tryAcquire} if zero or less
+	 * @param atMost how long to wait at most; {@link #tryAcquire} if zero or less, or if
+	 * a policy counts denied requests or has a penalty
 	 * @return the decision. A denial has used nothing. If others wait, it is from memory,
 	 * and its retry-after is the earliest time after them
 	 * @throws InterruptedException if the thread was interrupted while it waited, or
 	 * before it would wait. Nothing was used, and the others wait on
-	 * @throws IllegalArgumentException if a policy counts denied requests or has a
-	 * penalty
 	 * @throws StoreException if the store did not answer
 	 */
 	public Decision acquire(RateLimitRequest request, Duration atMost) throws InterruptedException {
@@ -96,10 +97,10 @@ public final class WaitingRateLimiter extends DelegatingRateLimiter {
 	 */
 	public Decision acquire(RateLimitRequest request, Duration atMost, Supplier<Decision> attempt)
 			throws InterruptedException {
-		if (atMost.isZero() || atMost.isNegative()) {
+		if (atMost.isZero() || atMost.isNegative()
+				|| request.charges().stream().anyMatch((charge) -> punishes(charge.policy()))) {
 			return attempt.get();
 		}
-		request.charges().forEach((charge) -> requireUnpunished(charge.policy()));
 		List<Charge> key = request.charges().stream().map((charge) -> charge.withCost(1)).toList();
 		WaitingLine line = this.lines.compute(key, this::enter);
 		try {
@@ -142,12 +143,16 @@ public final class WaitingRateLimiter extends DelegatingRateLimiter {
 				.map((identifier) -> new Count(charge.policy().name(), identifier)));
 	}
 
+	private static boolean punishes(Policy policy) {
+		return policy.countDenied() || policy.penalty() != null;
+	}
+
 	/**
 	 * Refuses a policy that nobody should wait for.
 	 * @throws IllegalArgumentException if it counts denied requests or has a penalty
 	 */
 	public static void requireUnpunished(Policy policy) {
-		if (policy.countDenied() || policy.penalty() != null) {
+		if (punishes(policy)) {
 			throw new IllegalArgumentException(
 					"Invalid policy (%s): nobody can wait for it, because it counts denied requests or has a penalty."
 						.formatted(policy.name()));

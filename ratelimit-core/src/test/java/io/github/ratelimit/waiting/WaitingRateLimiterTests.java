@@ -124,13 +124,17 @@ class WaitingRateLimiterTests extends WaitingCallers {
 	}
 
 	@Test
-	void policiesThatPunishDenialsAreRefused() {
+	void nobodyWaitsForPoliciesThatPunishDenials() throws InterruptedException {
 		Penalty penalty = new Penalty(5, Duration.ofMinutes(1), Duration.ofMinutes(1), Duration.ofHours(1), true);
+		acquire(EACH_SECOND, 1, LONG);
 		for (Policy policy : List.of(EACH_SECOND.withCountDenied(true), EACH_SECOND.withPenalty(penalty))) {
-			assertThatIllegalArgumentException().isThrownBy(() -> acquire(policy, 1, LONG))
+			assertThat(acquire(policy, 1, LONG).allowed()).isFalse();
+			assertThatIllegalArgumentException().isThrownBy(() -> WaitingRateLimiter.requireUnpunished(policy))
 				.withMessage(
 						"Invalid policy (api): nobody can wait for it, because it counts denied requests or has a penalty.");
 		}
+		assertThat(this.calls).hasValue(3);
+		assertThat(passed()).isZero();
 	}
 
 }
