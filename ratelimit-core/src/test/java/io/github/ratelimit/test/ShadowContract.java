@@ -9,7 +9,6 @@ import java.util.function.Function;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
-import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
@@ -17,42 +16,6 @@ import io.github.ratelimit.RateLimiter;
 import static org.assertj.core.api.Assertions.assertThat;
 
 public abstract class ShadowContract extends RateLimiterContract {
-
-	@EachAlgorithm
-	void shadowNeverDeniesAndTellsWhatItWouldHaveDone(Algorithm algorithm) {
-		Policy wide = policy("wide", algorithm, "9/m");
-		Policy tried = policy("tried", algorithm, "1/h");
-		RateLimitRequest request = RateLimitRequest.of(Charge.of(tried, ALICE).inShadow(), Charge.of(wide, ALICE));
-		assertThat(this.limiter.tryAcquire(request).shadows().get("tried").allowed()).isTrue();
-		for (int i = 0; i < 3; i++) {
-			Decision decision = this.limiter.tryAcquire(request);
-			assertThat(decision.allowed()).isTrue();
-			assertThat(decision.violated()).isEmpty();
-			assertThat(decision.retryAfter()).contains(Duration.ZERO);
-			assertThat(decision.statuses()).extracting(LimitStatus::policy).containsExactly(wide);
-			Decision shadow = decision.shadow(request.charges().get(0));
-			assertThat(shadow.allowed()).isFalse();
-			assertThat(shadow.violated()).extracting(LimitStatus::policy).containsExactly(tried);
-			assertThat(shadow.retryAfter().orElseThrow()).isPositive();
-		}
-		assertThat(remaining(wide, ALICE)).containsExactly(5L);
-		assertThat(remaining(tried, ALICE)).containsExactly(0L);
-	}
-
-	@EachAlgorithm
-	void eachShadowIsAllOrNothingByItself(Algorithm algorithm) {
-		Policy first = policy("first", algorithm, "2/m", "9/h");
-		Policy second = policy("second", algorithm, "9/m");
-		this.limiter.tryAcquire(first, ADDRESS, 2);
-		Decision decision = this.limiter.tryAcquire(RateLimitRequest.of(Charge.of(first, ALICE, ADDRESS).inShadow(),
-				Charge.of(second, ADDRESS, ALICE).inShadow()));
-		assertThat(decision.allowed()).isTrue();
-		assertThat(decision.shadows().values()).extracting(Decision::allowed).containsExactly(false, true);
-		assertThat(remaining(first, ALICE)).containsExactly(2L, 9L);
-		assertThat(remaining(first, ADDRESS)).containsExactly(0L, 7L);
-		assertThat(remaining(second, ALICE)).containsExactly(8L);
-		assertThat(remaining(second, ADDRESS)).containsExactly(8L);
-	}
 
 	@EachAlgorithm
 	void costThatIsNeverAllowedIsReportedAndNotCounted(Algorithm algorithm) {
