@@ -2,6 +2,7 @@ package io.github.ratelimit;
 
 import java.time.DayOfWeek;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
@@ -16,9 +17,11 @@ import io.github.ratelimit.algorithm.ConcurrentCalls;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.algorithm.SlidingWindow;
-import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
+import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.algorithm.TokenBucket;
+import io.github.ratelimit.denial.DenialCache;
+import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.test.RateLimiterContract;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -73,7 +76,9 @@ class InvalidValuesTests {
 				invalid("request (257 limits to check, counted for each identifier): there must be at most 256.",
 						() -> requestOf(257)),
 				invalid("call (281474976710656): must be from 0 to 281474976710655.",
-						() -> RateLimitRequest.of(charge).withCall(RateLimitRequest.MAX_CALL + 1)));
+						() -> RateLimitRequest.of(charge).withCall(RateLimitRequest.MAX_CALL + 1)),
+				invalid("metadata (257 characters): must be at most 256.",
+						() -> RateLimitRequest.of(charge).withMetadata("\uD83D\uDE00".repeat(128) + "x")));
 	}
 
 	static Stream<Arguments> limits() {
@@ -138,7 +143,14 @@ class InvalidValuesTests {
 				invalid("zone (Asia/Kolkata): has no effect, because no window of [1/h] has whole days.",
 						() -> policy(new FixedWindow(1, ZoneId.of("Asia/Kolkata")), "1/h")),
 				invalid("first day of the week (SUNDAY): has no effect, because no limit of [1/7d, 1/month] is for a week.",
-						() -> policy(new FixedWindow(1, ZoneOffset.UTC, DayOfWeek.SUNDAY), "1/month", "1/7d"))));
+						() -> policy(new FixedWindow(1, ZoneOffset.UTC, DayOfWeek.SUNDAY), "1/month", "1/7d")),
+				invalid("number of counts (0): must be at least 1.",
+						() -> new MemoryRateLimiter(InstantSource.system(), 0)),
+				invalid("maximum size (0): must be at least 1.", () -> new DenialCache(Duration.ofSeconds(1), 0))));
+		for (String maxAge : List.of("PT0S", "PT-1S", "PT0.000999S", "PT87600H0.001S")) {
+			options.add(invalid("maximum age (" + maxAge + "): must be from 1ms to 3650d.",
+					() -> new DenialCache(Duration.parse(maxAge), 1)));
+		}
 		for (int retain : new int[] { 0, 1001 }) {
 			options.add(invalid("retain (" + retain + "): must be between 1 and 1000 windows.",
 					() -> new FixedWindow(retain, ZoneOffset.UTC)));

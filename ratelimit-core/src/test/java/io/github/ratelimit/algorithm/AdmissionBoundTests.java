@@ -17,7 +17,6 @@ import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Decision;
-import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
@@ -26,8 +25,8 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
 import io.github.ratelimit.algorithm.Traffic.Request;
 import io.github.ratelimit.memory.MemoryRateLimiter;
-import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.RateLimiterContract;
+import io.github.ratelimit.test.StoreTest;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,13 +42,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The admission bound that the Javadoc of each algorithm states: no traffic gets more out
  * of it, and some traffic gets that much.
  */
-class AdmissionBoundTests {
+class AdmissionBoundTests extends StoreTest {
 
 	private static final int SEQUENCES = 3000;
-
-	private static final Identifier ALICE = Identifier.user("alice");
-
-	private final ManualClock clock = new ManualClock("2026-03-01T12:00:20.123456Z");
 
 	private final RateLimiter limiter = new MemoryRateLimiter(this.clock);
 
@@ -139,7 +134,7 @@ class AdmissionBoundTests {
 	@ParameterizedTest
 	@MethodSource("worstCases")
 	void worstCaseIsAdmittedAndNoMore(Algorithm algorithm, String window, String times, long stretch, long most) {
-		Policy policy = Policy.of("api", algorithm, Limit.parse("5/" + window));
+		Policy policy = policy(algorithm, "5/" + window);
 		List<Request> requests = new ArrayList<>();
 		for (String time : times.split(" ")) {
 			this.clock.set("2026-" + time.replace("1*", "") + "Z");
@@ -161,7 +156,7 @@ class AdmissionBoundTests {
 	@ParameterizedTest
 	@MethodSource("hasty")
 	void requestsAsSoonAsAllowedGetTheBound(Algorithm algorithm, long first, long most, long longer) {
-		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
+		Policy policy = policy(algorithm, "5/m");
 		List<Request> requests = new ArrayList<>();
 		this.clock.set("2026-03-01T12:00:59.999999Z");
 		Instant end = this.clock.instant().plus(Duration.ofMinutes(3));
@@ -238,7 +233,7 @@ class AdmissionBoundTests {
 	/** As many as keep their times. */
 	@Test
 	void slidingWindowIsExactAtSmallQuotas() {
-		Policy exact = Policy.of("exact", new SlidingLog(), Limit.parse("20/s"), Limit.parse("256/m"));
+		Policy exact = policy("exact", new SlidingLog(), "20/s", "256/m");
 		Policy policy = new Policy("api", new SlidingWindow(), exact.limits());
 		Random random = new Random(1);
 		for (int i = 0; i < 20_000; i++) {
@@ -267,7 +262,7 @@ class AdmissionBoundTests {
 	@ValueSource(strings = { "1500000/s", "94906265/s", "7/s", "1/10d", "3/7d", "99991/d", "999983/d" })
 	void bucketsAreExactToTheMicrosecondWhateverTheRate(String text) {
 		Limit limit = Limit.parse(text);
-		Policy policy = Policy.of("api", new TokenBucket(500L), limit);
+		Policy policy = policy(new TokenBucket(500L), text);
 		Instant start = this.clock.instant();
 		long used = 0;
 		for (int i = 0; i < 300; i++) {

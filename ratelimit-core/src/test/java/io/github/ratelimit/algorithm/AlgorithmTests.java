@@ -8,10 +8,9 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.test.EachAlgorithm;
 import io.github.ratelimit.test.RateLimiterContract;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -51,14 +50,12 @@ class AlgorithmTests {
 		assertThat(algorithms().map(Algorithm::code)).doesNotHaveDuplicates();
 	}
 
-	@ParameterizedTest
-	@MethodSource("algorithms")
+	@EachAlgorithm
 	void scriptPartStandsBesideTheRecord(Algorithm algorithm) {
 		assertThat(algorithm.getClass().getResource(algorithm.script() + ".lua")).isNotNull();
 	}
 
-	@ParameterizedTest
-	@MethodSource("algorithms")
+	@EachAlgorithm
 	void nameAndCodeHaveTheirForm(Algorithm algorithm) {
 		assertThat(algorithm.name()).matches("[a-z]+(-[a-z]+)*");
 		assertThat(algorithm.code()).matches("[a-z0-9]+");

@@ -2,12 +2,10 @@ package io.github.ratelimit.algorithm;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.List;
 
-import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
@@ -15,7 +13,7 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.WindowCount;
 import io.github.ratelimit.memory.MemoryRateLimiter;
-import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.StoreTest;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -27,17 +25,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class FixedWindowTests {
-
-	private static final Identifier ALICE = Identifier.user("alice");
-
-	private final ManualClock clock = new ManualClock("2026-03-01T12:00:50Z");
+class FixedWindowTests extends StoreTest {
 
 	private final RateLimiter limiter = new MemoryRateLimiter(this.clock);
 
 	@Test
 	void windowsAreNoShorterAfterTheClockWasSetBack() {
-		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("10/s"));
+		Policy policy = policy(new FixedWindow(), "10/s");
 		this.clock.set("2026-03-01T12:00:01.001Z");
 		this.limiter.tryAcquire(policy, ALICE);
 		this.clock.set("2026-03-01T12:00:00.996Z");
@@ -51,17 +45,6 @@ class FixedWindowTests {
 		assertThat(admitted).isLessThanOrEqualTo(20);
 	}
 
-	@ParameterizedTest
-	@CsvSource({ "2026-03-28T23:30:00+01:00, 30", "2026-03-29T00:30:00+01:00, 1350", "2026-03-29T23:00:00+02:00, 60",
-			"2026-10-25T00:30:00+02:00, 1470", "2026-10-25T23:59:00+01:00, 1", "2026-07-01T12:00:00+02:00, 720" })
-	void dayOfAZoneEndsAtItsMidnight(String time, long minutes) {
-		this.clock.set(OffsetDateTime.parse(time).toInstant().toString());
-		Policy policy = Policy.of("api", new FixedWindow(1, ZoneId.of("Europe/Paris")), Limit.parse("5/d"),
-				Limit.parse("5/h"));
-		assertThat(this.limiter.tryAcquire(policy, ALICE).statuses()).extracting(LimitStatus::resetAfter)
-			.containsExactly(Duration.ofMinutes((minutes - 1) % 60 + 1), Duration.ofMinutes(minutes));
-	}
-
 	/** Up to the last minute of a day of 25 hours, and no longer than one of 23. */
 	@ParameterizedTest
 	@CsvSource({ "2026-10-24T10:00:00Z, 2026-10-25T22:59:00Z, 1", "2026-10-24T10:00:00Z, 2026-10-25T23:00:00Z, 0",
@@ -69,7 +52,7 @@ class FixedWindowTests {
 			"2026-03-28T10:00:00Z, 2026-03-30T10:00:00Z, 0" })
 	void dayIsKeptForALongNextDay(String used, String now, int kept) {
 		MemoryRateLimiter memory = new MemoryRateLimiter(this.clock);
-		Policy days = Policy.of("api", new FixedWindow(2, ZoneId.of("Europe/Paris")), Limit.parse("5/d"));
+		Policy days = policy(new FixedWindow(2, ZoneId.of("Europe/Paris")), "5/d");
 		this.clock.set(used);
 		memory.tryAcquire(days, ALICE, 3);
 		this.clock.set(now);
@@ -89,7 +72,7 @@ class FixedWindowTests {
 
 	@Test
 	void emptiedWindowIsAlignedWhenTheClockIsSetBack() {
-		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("5/m"));
+		Policy policy = policy(new FixedWindow(), "5/m");
 		this.limiter.tryAcquire(policy, ALICE);
 		this.clock.set("2026-03-01T12:01:10Z");
 		this.limiter.tryAcquire(policy, ALICE);
@@ -105,7 +88,7 @@ class FixedWindowTests {
 	@ValueSource(strings = { "2026-03-01T12:00:55Z", "2026-03-01T12:00:00Z", "2026-03-01T11:59:30Z" })
 	void windowBeforeAnEmptiedOneCountsAgain(String back) {
 		MemoryRateLimiter memory = new MemoryRateLimiter(this.clock);
-		Policy kept = Policy.of("api", new FixedWindow(2, ZoneOffset.UTC), Limit.parse("5/m"));
+		Policy kept = policy(new FixedWindow(2, ZoneOffset.UTC), "5/m");
 		memory.tryAcquire(kept, ALICE, 5);
 		this.clock.set("2026-03-01T12:01:05Z");
 		memory.tryAcquire(kept, ALICE);
@@ -120,7 +103,7 @@ class FixedWindowTests {
 	void requestThatIsRefundedAtOnceChangesNothing(
 			@ForAll @Size(min = 1, max = 12) List<@IntRange(max = 90) Integer> seconds,
 			@ForAll @IntRange(max = 59) int back, @ForAll @IntRange(min = 2, max = 4) int retain) {
-		Policy kept = Policy.of("api", new FixedWindow(retain, ZoneOffset.UTC), Limit.parse("3/m"));
+		Policy kept = policy(new FixedWindow(retain, ZoneOffset.UTC), "3/m");
 		RateLimiter refunded = new MemoryRateLimiter(this.clock);
 		RateLimiter untouched = new MemoryRateLimiter(this.clock);
 		RateLimitRequest request = RateLimitRequest.of(kept, ALICE);

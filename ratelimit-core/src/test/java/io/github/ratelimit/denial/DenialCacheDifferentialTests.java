@@ -11,18 +11,16 @@ import java.util.stream.Stream;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Charge;
-import io.github.ratelimit.Decision;
 import io.github.ratelimit.Decision.Source;
+import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.test.EachAlgorithm;
 import io.github.ratelimit.test.RateLimiterContract;
 import org.junit.jupiter.api.RepeatedTest;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -39,8 +37,7 @@ class DenialCacheDifferentialTests extends DenialCacheFixture {
 	 * Whatever is done, and in whatever order, the same is allowed as without the cache,
 	 * and who is denied is told the same.
 	 */
-	@ParameterizedTest
-	@MethodSource("algorithms")
+	@EachAlgorithm
 	void decisionsAreThoseOfTheStore(Algorithm algorithm) {
 		Random random = new Random(42);
 		DenialCache curious = newCache(Duration.ofDays(1), 1000, Integer.MAX_VALUE);
@@ -48,10 +45,8 @@ class DenialCacheDifferentialTests extends DenialCacheFixture {
 		RateLimiter[] watched = { limiter, curious.watchCounts(this.memory) };
 		BlockList blocks = curious.watchBlocks(this.memory);
 		MemoryRateLimiter plain = new MemoryRateLimiter(this.clock);
-		Policy[] policies = { Policy.of("one", algorithm, Limit.parse("5/s"), Limit.parse("20/m")),
-				Policy.of("one", algorithm, Limit.parse("6/s"), Limit.parse("20/m")),
-				Policy.of("two", algorithm, Limit.parse("3/s")),
-				Policy.of("strict", algorithm, Limit.parse("9/s")).withCountDenied(true) };
+		Policy[] policies = { policy("one", algorithm, "5/s", "20/m"), policy("one", algorithm, "6/s", "20/m"),
+				policy("two", algorithm, "3/s"), policy("strict", algorithm, "9/s").withCountDenied(true) };
 		Identifier[] identifiers = { ALICE, ADDRESS };
 		int cached = 0;
 		for (int i = 0; i < 60_000; i++) {

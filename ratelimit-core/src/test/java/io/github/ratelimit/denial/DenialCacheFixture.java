@@ -10,27 +10,19 @@ import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.DelegatingRateLimiter;
-import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.memory.MemoryRateLimiter;
-import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.StoreTest;
 
 /** A cache before a store in memory whose calls are counted, and a policy. */
-abstract class DenialCacheFixture {
+abstract class DenialCacheFixture extends StoreTest {
 
-	static final Identifier ALICE = Identifier.user("alice");
-
-	static final Identifier ADDRESS = Identifier.ip("203.0.113.7");
-
-	static final Policy POLICY = Policy.of("api", new SlidingLog(), Limit.parse("2/m"), Limit.parse("100/h"));
+	static final Policy POLICY = policy(new SlidingLog(), "2/m", "100/h");
 
 	static final RateLimitRequest REQUEST = RateLimitRequest.of(POLICY, ALICE);
-
-	final ManualClock clock = new ManualClock("2026-03-01T12:00:00Z");
 
 	final MemoryRateLimiter memory = new MemoryRateLimiter(this.clock);
 

@@ -9,10 +9,9 @@ import java.util.stream.Stream;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
-import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
-import io.github.ratelimit.Penalty;
 import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Penalty;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
@@ -20,8 +19,9 @@ import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.TokenBucket;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.test.CapturedLog;
-import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.EachAlgorithm;
 import io.github.ratelimit.test.RateLimiterContract;
+import io.github.ratelimit.test.StoreTest;
 import net.jqwik.api.Assume;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -31,19 +31,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class LocalRateLimiterTests {
-
-	private static final Identifier ALICE = Identifier.user("alice");
+class LocalRateLimiterTests extends StoreTest {
 
 	@RegisterExtension
 	private final CapturedLog log = new CapturedLog(LocalRateLimiter.class);
-
-	private final ManualClock clock = new ManualClock("2026-03-01T12:00:00Z");
 
 	private final AtomicInteger instances = new AtomicInteger(1);
 
@@ -71,8 +66,8 @@ class LocalRateLimiterTests {
 	@Test
 	void shadowHasItsShareAndNamesTheWholePolicy() {
 		this.instances.set(3);
-		Policy wide = Policy.of("wide", new FixedWindow(), Limit.parse("90/m"));
-		Policy tried = Policy.of("tried", new FixedWindow(), Limit.parse("6/m"));
+		Policy wide = policy("wide", new FixedWindow(), "90/m");
+		Policy tried = policy("tried", new FixedWindow(), "6/m");
 		RateLimitRequest request = RateLimitRequest.of(Charge.of(tried, ALICE).inShadow(), Charge.of(wide, ALICE));
 		for (boolean allowed : List.of(true, true, false)) {
 			Decision decision = this.limiter.tryAcquire(request);
@@ -97,7 +92,7 @@ class LocalRateLimiterTests {
 			return 5;
 		});
 		Policy policy = Policy.of("api", new FixedWindow(), new Limit(10, Duration.ofMinutes(1)));
-		RateLimitRequest five = RateLimitRequest.of(Charge.of(policy, ALICE).withCost(5));
+		RateLimitRequest five = request(policy, 5);
 		assertThat(unsure.peek(five).allowed()).isTrue();
 		assertThat(unsure.peek(five).allowed()).isTrue();
 		gone.set(false);
@@ -116,7 +111,7 @@ class LocalRateLimiterTests {
 	@ValueSource(ints = { 1, 2 })
 	void nobodyIsPenalized(int number) {
 		this.instances.set(number);
-		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("2/h"))
+		Policy policy = policy(new FixedWindow(), "2/h")
 			.withPenalty(new Penalty(1, Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(2)));
 		for (int i = 0; i < 9; i++) {
 			Decision decision = this.limiter.tryAcquire(policy, ALICE);
@@ -130,7 +125,7 @@ class LocalRateLimiterTests {
 	void shareOfAMonthEndsWithTheMonth() {
 		this.instances.set(3);
 		this.clock.set("2027-02-28T22:00:00Z");
-		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("6/month"));
+		Policy policy = policy(new FixedWindow(), "6/month");
 		assertThat(this.limiter.tryAcquire(policy, ALICE, 2).allowed()).isTrue();
 		assertThat(this.limiter.tryAcquire(policy, ALICE).violated()).singleElement().satisfies((status) -> {
 			assertThat(status.limit()).isEqualTo(Limit.parse("6/month"));
@@ -142,11 +137,10 @@ class LocalRateLimiterTests {
 		return RateLimiterContract.algorithms();
 	}
 
-	@ParameterizedTest
-	@MethodSource("algorithms")
+	@EachAlgorithm
 	void allAlgorithmsCanBeShared(Algorithm algorithm) {
 		this.instances.set(4);
-		Policy policy = Policy.of("api", algorithm, Limit.parse("8/m"), Limit.parse("100/h"));
+		Policy policy = policy(algorithm, "8/m", "100/h");
 		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
 		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
 		Decision denied = this.limiter.tryAcquire(policy, ALICE);
@@ -163,7 +157,7 @@ class LocalRateLimiterTests {
 	@CsvSource({ "20, 8/m, 4, 5", "285, 3/365d, 2, 95", "2142857, 15/350m, 2, 999999" })
 	void burstIsDividedAsWell(long burst, String limit, int instances, long share) {
 		this.instances.set(instances);
-		Policy policy = Policy.of("api", new TokenBucket(burst), Limit.parse(limit));
+		Policy policy = policy(new TokenBucket(burst), limit);
 		assertThat(this.limiter.tryAcquire(policy, ALICE, share + 1).retryAfter()).isEmpty();
 		assertThat(this.limiter.tryAcquire(policy, ALICE, share).allowed()).isTrue();
 		long quota = policy.limits().get(0).quota() / instances;
@@ -198,8 +192,8 @@ class LocalRateLimiterTests {
 	@Test
 	void whatIsGivenBackOrResetCanBeUsedAgain() {
 		this.instances.set(4);
-		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("8/m"));
-		RateLimitRequest two = RateLimitRequest.of(Charge.of(policy, ALICE).withCost(2));
+		Policy policy = policy(new FixedWindow(), "8/m");
+		RateLimitRequest two = request(policy, 2);
 		this.limiter.tryAcquire(two);
 		this.limiter.refund(two);
 		assertThat(this.limiter.tryAcquire(two).allowed()).isTrue();
