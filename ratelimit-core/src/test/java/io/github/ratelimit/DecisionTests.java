@@ -1,11 +1,14 @@
 package io.github.ratelimit;
 
 import java.time.Duration;
-import java.util.List;
-import java.util.stream.LongStream;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.algorithm.FixedWindow;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -15,32 +18,21 @@ class DecisionTests {
 
 	private static final Policy POLICY = Policy.of("api", new FixedWindow(), LIMIT);
 
-	@Test
-	void retryAfterIsZeroWhenAllowed() {
-		Decision decision = decision(true, 0, 0);
-		assertThat(decision.retryAfter()).contains(Duration.ZERO);
-		assertThat(decision.violated()).isEmpty();
-	}
-
-	@Test
-	void retryAfterIsTheLongestOfTheViolatedLimits() {
-		Decision decision = decision(false, 0, 7, 1_500_000, 3);
-		assertThat(decision.retryAfter()).contains(Duration.ofMillis(1500));
-		assertThat(decision.violated()).containsExactlyElementsOf(decision.statuses().subList(1, 4));
-	}
-
-	@Test
-	void retryAfterIsEmptyWhenOneLimitNeverAllowsIt() {
-		Decision decision = decision(false, 5, -1, 9, 0);
-		assertThat(decision.retryAfter()).isEmpty();
-		assertThat(decision.violated()).containsExactlyElementsOf(decision.statuses().subList(0, 3));
-	}
-
-	@Test
-	void retryAfterIsEmptyWhenDeniedWithoutNumbers() {
-		Decision decision = new Decision(false, List.of());
-		assertThat(decision.retryAfter()).isEmpty();
-		assertThat(decision.violated()).isEmpty();
+	/**
+	 * Zero if it is allowed, otherwise the longest; none if one limit never allows it.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "true, 0 0, PT0S, 0", "false, 0 7 1500000 3, PT1.5S, 3", "false, 5 -1 9 0, , 3", "false, '', , 0" })
+	void retryAfterIsThatOfTheViolatedLimits(boolean allowed, String micros, @Nullable Duration retryAfter,
+			int violated) {
+		Decision decision = new Decision(allowed,
+				Stream.of(micros.split(" "))
+					.filter((each) -> !each.isEmpty())
+					.map(Long::parseLong)
+					.map((each) -> LimitStatus.ofMicros(POLICY, Identifier.GLOBAL, LIMIT, 4, 2, each, each != 0))
+					.toList());
+		assertThat(decision.retryAfter()).isEqualTo(Optional.ofNullable(retryAfter));
+		assertThat(decision.violated()).hasSize(violated).allMatch(LimitStatus::violated);
 	}
 
 	@Test
@@ -50,12 +42,6 @@ class DecisionTests {
 				Duration.ofSeconds(1, 1000), true));
 		LimitStatus never = LimitStatus.ofMicros(POLICY, Identifier.GLOBAL, LIMIT, 4, 0, -1, true);
 		assertThat(never.retryAfter()).isNull();
-	}
-
-	private static Decision decision(boolean allowed, long... retryAfterMicros) {
-		return new Decision(allowed, LongStream.of(retryAfterMicros)
-			.mapToObj((micros) -> LimitStatus.ofMicros(POLICY, Identifier.GLOBAL, LIMIT, 4, 2, micros, micros != 0))
-			.toList());
 	}
 
 }

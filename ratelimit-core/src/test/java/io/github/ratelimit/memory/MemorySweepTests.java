@@ -22,7 +22,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
  * How much the store in memory keeps.
@@ -179,12 +178,6 @@ class MemorySweepTests {
 		}
 		assertThat(bounded.tryAcquire(policy, Identifier.user("user950")).allowed()).isFalse();
 		assertThat(bounded.tryAcquire(policy, Identifier.user("user1")).allowed()).isTrue();
-	}
-
-	@Test
-	void boundBelowOneIsRefused() {
-		assertThatIllegalArgumentException().isThrownBy(() -> new MemoryRateLimiter(this.clock, 0))
-			.withMessage("Invalid number of counts (0): must be at least 1.");
 	}
 
 }

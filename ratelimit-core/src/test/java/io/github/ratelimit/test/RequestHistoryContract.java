@@ -168,14 +168,6 @@ public abstract class RequestHistoryContract extends RateLimiterContract {
 		assertThat(this.limiter.tryAcquire(LOG, ALICE).retryAfter()).contains(Duration.ofMinutes(1));
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = { "x", "\uD83D\uDE00" })
-	void metadataThatIsTooLongIsRefused(String letter) {
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> request(LOG, 1).withMetadata(letter.repeat(256 / letter.length()) + "x"))
-			.withMessage("Invalid metadata (257 characters): must be at most 256.");
-	}
-
 	@Test
 	void seriesHasTheCountsOfTheKeptWindows() {
 		this.clock.set("2026-03-01T00:30:00Z");
