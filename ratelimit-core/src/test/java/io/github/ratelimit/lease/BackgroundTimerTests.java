@@ -2,8 +2,6 @@ package io.github.ratelimit.lease;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.ratelimit.test.TestCluster;
@@ -17,9 +15,7 @@ class BackgroundTimerTests {
 
 	private static final Duration LONG = Duration.ofMinutes(1);
 
-	private final CountDownLatch begun = new CountDownLatch(1);
-
-	private final CountDownLatch released = new CountDownLatch(1);
+	private final CompletableFuture<Void> released = new CompletableFuture<>();
 
 	/** Otherwise a thread would remain, and call the store. */
 	@Test
@@ -28,7 +24,7 @@ class BackgroundTimerTests {
 		AtomicBoolean followed = new AtomicBoolean();
 		hold(timer, () -> followed.set(timer.schedule(() -> followed.set(true), 0)));
 		Thread pausing = pause(timer);
-		this.released.countDown();
+		this.released.complete(null);
 		pausing.join();
 		runOne(timer);
 		timer.stop();
@@ -36,14 +32,14 @@ class BackgroundTimerTests {
 	}
 
 	@Test
-	void taskOfAPausedTimerSchedulesNothingAfterwards() throws Exception {
+	void taskOfAPausedTimerSchedulesNothingAfterwards() throws InterruptedException {
 		BackgroundTimer timer = new BackgroundTimer("test", Duration.ZERO);
 		AtomicBoolean followed = new AtomicBoolean();
-		CompletableFuture<Thread> thread = hold(timer, () -> timer.schedule(() -> followed.set(true), 0));
+		Thread thread = hold(timer, () -> timer.schedule(() -> followed.set(true), 0));
 		timer.pause();
-		this.released.countDown();
-		assertThat(thread.get()).matches(Thread::isDaemon).hasFieldOrPropertyWithValue("name", "test");
-		thread.get().join();
+		this.released.complete(null);
+		assertThat(thread).matches(Thread::isDaemon).hasFieldOrPropertyWithValue("name", "test");
+		thread.join();
 		runOne(timer);
 		timer.stop();
 		assertThat(followed).isFalse();
@@ -58,13 +54,13 @@ class BackgroundTimerTests {
 		Thread pausing = pause(timer);
 		runOne(timer);
 		assertThat(pausing.isAlive()).isTrue();
-		this.released.countDown();
+		this.released.complete(null);
 		pausing.join();
 		timer.stop();
 	}
 
 	@Test
-	void taskIsRefusedWhileThereCanBeNoThread() throws InterruptedException {
+	void taskIsRefusedWhileThereCanBeNoThread() {
 		AtomicBoolean full = new AtomicBoolean(true);
 		AtomicBoolean run = new AtomicBoolean();
 		BackgroundTimer timer = new BackgroundTimer("test", LONG) {
@@ -85,26 +81,15 @@ class BackgroundTimerTests {
 		assertThat(run).isFalse();
 	}
 
-	/** Runs a task until it is released. */
-	private CompletableFuture<Thread> hold(BackgroundTimer timer, Runnable last) throws InterruptedException {
+	/** Runs a task until it is released, and returns its thread. */
+	private Thread hold(BackgroundTimer timer, Runnable last) {
 		CompletableFuture<Thread> thread = new CompletableFuture<>();
 		timer.schedule(() -> {
 			thread.complete(Thread.currentThread());
-			this.begun.countDown();
-			awaitRelease();
+			this.released.join();
 			last.run();
 		}, 0);
-		this.begun.await();
-		return thread;
-	}
-
-	private void awaitRelease() {
-		try {
-			this.released.await();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
+		return thread.join();
 	}
 
 	/** Returns a thread that waits for the task in progress. */
@@ -115,10 +100,10 @@ class BackgroundTimerTests {
 		return pausing;
 	}
 
-	private static void runOne(BackgroundTimer timer) throws InterruptedException {
-		CountDownLatch run = new CountDownLatch(1);
-		timer.schedule(run::countDown, 0);
-		assertThat(run.await(30, TimeUnit.SECONDS)).isTrue();
+	private static void runOne(BackgroundTimer timer) {
+		CompletableFuture<Void> run = new CompletableFuture<>();
+		timer.schedule(() -> run.complete(null), 0);
+		assertThat(run).succeedsWithin(LONG);
 	}
 
 }
