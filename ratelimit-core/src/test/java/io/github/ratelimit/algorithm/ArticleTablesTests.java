@@ -75,18 +75,6 @@ class ArticleTablesTests {
 		assertThat(remaining(policy)).isEqualTo(remaining);
 	}
 
-	/** What "Rate Limiting: Fixed Window Counters" (2018) says against it. */
-	@Test
-	void fixedWindowCountersAllowsSixRequestsInTwoSeconds() {
-		Policy policy = policy(new FixedWindow(), "3/60s");
-		for (String time : new String[] { "12:00:59", "12:01:00" }) {
-			for (int i = 0; i < 3; i++) {
-				assertThat(requestAt(time, policy)).isTrue();
-			}
-			assertThat(requestAt(time, policy)).isFalse();
-		}
-	}
-
 	/** The example of "Rate Limiting with Redis" (DomainTools). */
 	@Test
 	void domainToolsExampleComesOut() {
@@ -205,31 +193,6 @@ class ArticleTablesTests {
 			.map((from) -> admitted.subList(from, from + seconds).stream().mapToInt(Integer::intValue).sum())
 			.max()
 			.orElseThrow();
-	}
-
-	/**
-	 * The identifiers of "Introduction to rate limiting with Redis, part 1" (2014): the
-	 * address has its quota, and so has each user behind it.
-	 */
-	@Test
-	void introductionsQuotasHoldForTheAddressAndTheUser() {
-		Policy policy = policy(new FixedWindow(), "10/s", "120/m", "240/h");
-		Identifier other = Identifier.user("user2");
-		int byUser = 0;
-		int byOther = 0;
-		for (int second = 0; second < 3600; second++) {
-			for (int request = 0; request < 8; request++) {
-				byUser += this.limiter.tryAcquire(RateLimitRequest.of(policy, ADDRESS, USER)).allowed() ? 1 : 0;
-				byOther += this.limiter.tryAcquire(RateLimitRequest.of(policy, ADDRESS, other)).allowed() ? 1 : 0;
-			}
-			this.clock.advance(Duration.ofSeconds(1));
-		}
-		assertThat(byUser + byOther).isEqualTo(240);
-		assertThat(List.of(byUser, byOther)).allSatisfy((count) -> assertThat(count).isGreaterThan(100));
-		this.clock.set("2018-01-05T12:59:59Z");
-		assertThat(this.limiter.tryAcquire(policy, ADDRESS).allowed()).isFalse();
-		assertThat(this.limiter.tryAcquire(policy, USER, 240 - byUser).retryAfter()).isEmpty();
-		assertThat(this.limiter.tryAcquire(policy, USER, 10).allowed()).isTrue();
 	}
 
 	/** The outcomes of the requests of all tables. */
