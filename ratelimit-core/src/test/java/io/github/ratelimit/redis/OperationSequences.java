@@ -105,7 +105,7 @@ final class OperationSequences {
 		Arbitrary<Integer> kinds = Arbitraries.frequency(Tuple.of(8, 0), Tuple.of(1, 1), Tuple.of(1, 2));
 		return Combinators.combine(forms(), kinds).flatAs((some, kind) -> listOf(MOST_SEQUENCES, switch (kind) {
 			case 0 -> sequences(some, false);
-			case 1 -> sequencesWithBlocks(some.stream().map(OperationSequences::withPenalties).toList(), false);
+			case 1 -> sequencesWithBlocks(some, false);
 			default -> sequencesWithLastingBlocks(some);
 		})).withoutEdgeCases();
 	}
@@ -118,8 +118,7 @@ final class OperationSequences {
 	static Arbitrary<List<List<Operation>>> inCluster() {
 		return Combinators.combine(forms(), Arbitraries.of(true, false))
 			.flatAs((some, blocks) -> listOf(MOST_SEQUENCES_IN_CLUSTER,
-					blocks ? sequencesWithBlocks(some.stream().map(OperationSequences::withPenalties).toList(), true)
-							: sequences(some, true)))
+					blocks ? sequencesWithBlocks(some, true) : sequences(some, true)))
 			.withoutEdgeCases();
 	}
 
@@ -170,7 +169,8 @@ final class OperationSequences {
 	 * Their clock is not set back, because a block that has ended may be forgotten, and
 	 * may also be not yet.
 	 */
-	private static Arbitrary<List<Operation>> sequencesWithBlocks(List<RateLimitRequest> forms, boolean inCluster) {
+	private static Arbitrary<List<Operation>> sequencesWithBlocks(List<RateLimitRequest> some, boolean inCluster) {
+		List<RateLimitRequest> forms = some.stream().map(OperationSequences::withPenalties).toList();
 		Arbitrary<Duration> lengths = micros(1_000, 20_000_000);
 		return sequencesWithBlocks(counts(forms, inCluster), policies(forms), lengths,
 				Arbitraries.frequencyOf(Tuple.of(3, times(true).map(Operation::advance)), Tuple.of(4, waits(0))));
@@ -235,7 +235,7 @@ final class OperationSequences {
 		Arbitrary<Identifier> identifiers = Arbitraries.of(IDENTIFIERS);
 		Arbitrary<Long> costs = Arbitraries.longs().between(1, 6);
 		Arbitrary<Duration> ago = Arbitraries
-			.oneOf(WINDOWS.stream().map((window) -> micros(0, micros(window))).toList());
+			.oneOf(WINDOWS.stream().map((window) -> micros(0, 1000 * window.toMillis())).toList());
 		return Arbitraries.oneOf(Combinators.combine(Arbitraries.of(leased), identifiers, costs).as(Operation::reserve),
 				Combinators.combine(Arbitraries.of(leased), identifiers, costs, ago).as(Operation::cancel));
 	}
@@ -330,10 +330,6 @@ final class OperationSequences {
 		return Arbitraries.longs().between(least, most).map((micros) -> Duration.of(micros, ChronoUnit.MICROS));
 	}
 
-	private static long micros(Duration time) {
-		return time.toNanos() / 1000;
-	}
-
 	private static Arbitrary<Duration> times(boolean onlyOn) {
 		Duration micro = Duration.of(1, ChronoUnit.MICROS);
 		Stream<Duration> edges = WINDOWS.stream()
@@ -341,7 +337,7 @@ final class OperationSequences {
 		Stream<Duration> back = WINDOWS.stream()
 			.flatMap((window) -> Stream.of(window.negated(), window.plus(micro).negated(), window.dividedBy(-2)));
 		Arbitrary<Duration> upToTwoWindows = Arbitraries
-			.oneOf(WINDOWS.stream().map((window) -> micros(0, 2 * micros(window))).toList());
+			.oneOf(WINDOWS.stream().map((window) -> micros(0, 2 * 1000 * window.toMillis())).toList());
 		Arbitrary<Duration> on = Arbitraries.frequencyOf(Tuple.of(2, Arbitraries.of(Duration.ZERO, micro)),
 				Tuple.of(3, Arbitraries.of(edges.toList())), Tuple.of(3, upToTwoWindows));
 		return onlyOn ? on : Arbitraries.frequencyOf(Tuple.of(8, on), Tuple.of(2, Arbitraries.of(back.toList())),
