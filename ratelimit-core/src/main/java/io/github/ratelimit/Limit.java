@@ -33,15 +33,10 @@ public record Limit(long quota, Duration window, @Nullable ChronoUnit calendar) 
 	/** Longest window: ten years of 365 days. */
 	public static final Duration MAX_WINDOW = Duration.ofDays(3650);
 
-	private static final List<String> UNITS = List.of("d", "h", "m", "s", "ms");
+	private static final List<ChronoUnit> UNITS = List.of(ChronoUnit.MILLIS, ChronoUnit.SECONDS, ChronoUnit.MINUTES,
+			ChronoUnit.HOURS, ChronoUnit.DAYS, ChronoUnit.WEEKS, ChronoUnit.MONTHS, ChronoUnit.YEARS);
 
-	private static final long[] UNIT_MILLIS = { 86_400_000, 3_600_000, 60_000, 1000, 1 };
-
-	private static final List<String> CALENDAR_UNITS = List.of("week", "month", "year");
-
-	private static final List<ChronoUnit> CALENDAR = List.of(ChronoUnit.WEEKS, ChronoUnit.MONTHS, ChronoUnit.YEARS);
-
-	private static final long[] LONGEST_DAYS = { 7, 31, 366 };
+	private static final List<String> UNIT_TEXTS = List.of("ms", "s", "m", "h", "d", "week", "month", "year");
 
 	private static final Pattern TEXT = Pattern.compile("(\\d{1,19})/(\\d{0,19})(ms|s|m|h|d|week|month|year)");
 
@@ -82,12 +77,13 @@ public record Limit(long quota, Duration window, @Nullable ChronoUnit calendar) 
 	}
 
 	private static Duration longest(ChronoUnit calendar) {
-		int unit = CALENDAR.indexOf(calendar);
-		if (unit < 0) {
-			throw new IllegalArgumentException(
+		return Duration.ofDays(switch (calendar) {
+			case WEEKS -> 7;
+			case MONTHS -> 31;
+			case YEARS -> 366;
+			default -> throw new IllegalArgumentException(
 					"Invalid calendar unit (%s): must be WEEKS, MONTHS or YEARS.".formatted(calendar.name()));
-		}
-		return Duration.ofDays(LONGEST_DAYS[unit]);
+		});
 	}
 
 	/**
@@ -124,16 +120,14 @@ public record Limit(long quota, Duration window, @Nullable ChronoUnit calendar) 
 		try {
 			long quota = Long.parseLong(matcher.group(1));
 			long number = matcher.group(2).isEmpty() ? 1 : Long.parseLong(matcher.group(2));
-			int calendar = CALENDAR_UNITS.indexOf(matcher.group(3));
-			if (calendar >= 0) {
-				if (number != 1) {
-					throw new IllegalArgumentException(
-							"there must be no number before %s.".formatted(matcher.group(3)));
-				}
-				return new Limit(quota, CALENDAR.get(calendar));
+			ChronoUnit unit = UNITS.get(UNIT_TEXTS.indexOf(matcher.group(3)));
+			if (unit.compareTo(ChronoUnit.DAYS) <= 0) {
+				return new Limit(quota, unit.getDuration().multipliedBy(number));
 			}
-			long unit = UNIT_MILLIS[UNITS.indexOf(matcher.group(3))];
-			return new Limit(quota, Duration.ofMillis(unit).multipliedBy(number));
+			if (number != 1) {
+				throw new IllegalArgumentException("there must be no number before %s.".formatted(matcher.group(3)));
+			}
+			return new Limit(quota, unit);
 		}
 		catch (IllegalArgumentException | ArithmeticException ex) {
 			throw new IllegalArgumentException("Invalid limit (%s): %s".formatted(text,
@@ -154,14 +148,14 @@ public record Limit(long quota, Duration window, @Nullable ChronoUnit calendar) 
 	 */
 	public String windowText() {
 		if (this.calendar != null) {
-			return CALENDAR_UNITS.get(CALENDAR.indexOf(this.calendar));
+			return UNIT_TEXTS.get(UNITS.indexOf(this.calendar));
 		}
-		int unit = 0;
-		while (this.window.toMillis() % UNIT_MILLIS[unit] != 0) {
-			unit++;
+		int unit = UNITS.indexOf(ChronoUnit.DAYS);
+		while (this.window.toMillis() % UNITS.get(unit).getDuration().toMillis() != 0) {
+			unit--;
 		}
-		long number = this.window.toMillis() / UNIT_MILLIS[unit];
-		return ((number == 1) ? "" : number) + UNITS.get(unit);
+		long number = this.window.toMillis() / UNITS.get(unit).getDuration().toMillis();
+		return ((number == 1) ? "" : number) + UNIT_TEXTS.get(unit);
 	}
 
 	/** Returns the text form, which {@link #parse(String)} accepts. */
