@@ -172,8 +172,4 @@ final class BucketMeter extends MeterBase implements Meter {
 		return IntStream.range(0, this.left.length).anyMatch((i) -> this.left[i].compareTo(full(i, 1)) > 0);
 	}
 
-	private static BigInteger product(long first, long second) {
-		return BigInteger.valueOf(first).multiply(BigInteger.valueOf(second));
-	}
-
 }

@@ -1,5 +1,6 @@
 package io.github.ratelimit.algorithm;
 
+import java.math.BigInteger;
 import java.util.List;
 
 import io.github.ratelimit.Limit;
@@ -23,6 +24,10 @@ abstract class MeterBase {
 
 	public final boolean corrected() {
 		return this.corrected;
+	}
+
+	static BigInteger product(long first, long second) {
+		return BigInteger.valueOf(first).multiply(BigInteger.valueOf(second));
 	}
 
 	final long quota(int limit) {

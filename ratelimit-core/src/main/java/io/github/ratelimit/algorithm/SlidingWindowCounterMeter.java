@@ -2,7 +2,6 @@ package io.github.ratelimit.algorithm;
 
 import java.math.BigInteger;
 import java.util.List;
-import java.util.stream.LongStream;
 
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Meter;
@@ -123,7 +122,8 @@ final class SlidingWindowCounterMeter extends MeterBase implements Meter {
 	 * {@code count * weight * left / (UNIT * window)}, exactly.
 	 */
 	private long tail(long count, long left, long window) {
-		BigInteger[] tail = product(count, this.weight, left).divideAndRemainder(product(UNIT, window));
+		BigInteger[] tail = product(count, this.weight).multiply(BigInteger.valueOf(left))
+			.divideAndRemainder(product(UNIT, window));
 		return tail[0].longValueExact() + ((this.roundsDown || tail[1].signum() == 0) ? 0 : 1);
 	}
 
@@ -136,13 +136,10 @@ final class SlidingWindowCounterMeter extends MeterBase implements Meter {
 			return window;
 		}
 		// Rounded down, everything below one more fits.
-		BigInteger fits = this.roundsDown ? product(room + 1, UNIT, window).subtract(BigInteger.ONE)
-				: product(room, UNIT, window);
+		BigInteger unit = product(UNIT, window);
+		BigInteger fits = this.roundsDown ? unit.multiply(BigInteger.valueOf(room + 1)).subtract(BigInteger.ONE)
+				: unit.multiply(BigInteger.valueOf(room));
 		return fits.divide(product(count, this.weight)).min(BigInteger.valueOf(window)).longValueExact();
-	}
-
-	private static BigInteger product(long... factors) {
-		return LongStream.of(factors).mapToObj(BigInteger::valueOf).reduce(BigInteger.ONE, BigInteger::multiply);
 	}
 
 }
