@@ -108,15 +108,8 @@ final class Lease {
 		if (this.end - now <= 0) {
 			return NOTHING;
 		}
-		long before;
-		do {
-			before = this.left.get();
-			if (before < cost) {
-				return NOTHING;
-			}
-		}
-		while (!this.left.compareAndSet(before, before - cost));
-		return before - cost;
+		long before = this.left.getAndAccumulate(cost, (held, used) -> (held < used) ? held : held - used);
+		return (before < cost) ? NOTHING : before - cost;
 	}
 
 	boolean has(long cost, long now) {
