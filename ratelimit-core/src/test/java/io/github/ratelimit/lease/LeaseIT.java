@@ -67,15 +67,6 @@ class LeaseIT {
 		assertThat(remaining()).isZero();
 	}
 
-	@Test
-	void whatIsLeftIsGivenBackToRedisWhenClosed() {
-		LeasedRateLimiter process = new LeasedRateLimiter(this.redis);
-		int used = useUntilLeased(process);
-		assertThat(remaining()).isLessThan(QUOTA - used);
-		process.close();
-		assertThat(remaining()).isEqualTo(QUOTA - used);
-	}
-
 	/** A process of its own, which dies as by kill -9 while it holds a part. */
 	@Test
 	void killedProcessNeverAdmitsMoreThanItTook() throws Exception {
@@ -111,14 +102,6 @@ class LeaseIT {
 
 	private long remaining() {
 		return this.redis.peek(REQUEST).statuses().get(0).remaining();
-	}
-
-	private static int useUntilLeased(RateLimiter process) {
-		int used = 1;
-		while (process.tryAcquire(REQUEST).source() != Source.LEASE) {
-			used++;
-		}
-		return used;
 	}
 
 	/** Uses the quota, and prints how much it has used. */

@@ -7,7 +7,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
-import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
@@ -61,24 +60,6 @@ class LocalRateLimiterTests extends StoreTest {
 		assertThat(denied.violated()).extracting(LimitStatus::limit).isEqualTo(policy.limits());
 		this.clock.advance(Duration.ofMinutes(1));
 		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isEqualTo(share > 0);
-	}
-
-	@Test
-	void shadowHasItsShareAndNamesTheWholePolicy() {
-		this.instances.set(3);
-		Policy wide = policy("wide", new FixedWindow(), "90/m");
-		Policy tried = policy("tried", new FixedWindow(), "6/m");
-		RateLimitRequest request = RateLimitRequest.of(Charge.of(tried, ALICE).inShadow(), Charge.of(wide, ALICE));
-		for (boolean allowed : List.of(true, true, false)) {
-			Decision decision = this.limiter.tryAcquire(request);
-			assertThat(decision.allowed()).isTrue();
-			assertThat(decision.statuses()).isEmpty();
-			Decision shadow = decision.shadow(request.charges().get(0));
-			assertThat(shadow.allowed()).isEqualTo(allowed);
-			assertThat(shadow.source()).isEqualTo(Decision.Source.LOCAL);
-			assertThat(shadow.violated()).extracting(LimitStatus::policy)
-				.isEqualTo(allowed ? List.of() : List.of(tried));
-		}
 	}
 
 	/** As when the registry that knows the instances is gone as well. */

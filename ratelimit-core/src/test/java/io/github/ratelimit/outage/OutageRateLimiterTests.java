@@ -281,9 +281,12 @@ class OutageRateLimiterTests {
 				.tryAcquire(RateLimitRequest.of(deny, Charge.of(ALLOW, BOB), local.inShadow()));
 			assertThat(decision.allowed()).isTrue();
 			assertThat(decision.source()).isEqualTo(Source.NONE);
+			assertThat(decision.statuses()).isEmpty();
 			assertThat(decision.shadow(deny)).isEqualTo(Decision.withoutStore());
 			assertThat(decision.shadow(local).source()).isEqualTo(Source.LOCAL);
 			assertThat(decision.shadow(local).allowed()).isEqualTo(allowed);
+			assertThat(decision.shadow(local).violated()).extracting(LimitStatus::policy)
+				.isEqualTo(allowed ? List.of() : List.of(LOCAL));
 		}
 		assertThat(this.limiter.tryAcquire(RateLimitRequest.of(deny, local)).allowed()).isFalse();
 	}
