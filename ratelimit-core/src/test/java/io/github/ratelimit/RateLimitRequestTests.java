@@ -3,7 +3,6 @@ package io.github.ratelimit;
 import java.util.List;
 
 import io.github.ratelimit.algorithm.FixedWindow;
-import io.github.ratelimit.algorithm.SlidingLog;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -26,14 +25,6 @@ class RateLimitRequestTests {
 		assertThat(charge.inShadow().withCost(7)).isEqualTo(new Charge(this.policy, List.of(ALICE, ADDRESS), 7, true));
 		assertThat(charge.withCost(0).cost()).isZero();
 		assertThat(charge.withCost(Long.MAX_VALUE).cost()).isEqualTo(Long.MAX_VALUE);
-	}
-
-	@Test
-	void chargesKeepTheirOrder() {
-		Policy other = Policy.of("a", new SlidingLog(), Limit.parse("10/s"));
-		Charge first = Charge.of(this.policy, ALICE);
-		Charge second = Charge.of(other, ALICE);
-		assertThat(RateLimitRequest.of(first, second).charges()).containsExactly(first, second).isUnmodifiable();
 	}
 
 	@Test

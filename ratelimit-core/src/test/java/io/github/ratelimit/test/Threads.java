@@ -36,7 +36,7 @@ public final class Threads {
 	@FunctionalInterface
 	public interface Task {
 
-		void run(int thread, int attempt);
+		void run(int thread, int attempt) throws Exception;
 
 	}
 
