@@ -1,22 +1,18 @@
 package io.github.ratelimit.algorithm;
 
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.ZoneId;
-import java.util.List;
-import java.util.Map;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
-import io.github.ratelimit.Meter;
-import io.github.ratelimit.MeterState;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -29,6 +25,8 @@ class WrongClockIT {
 
 	private static final Identifier ALICE = Identifier.user("alice");
 
+	private static final FixedWindow MONTHS = new FixedWindow(1, ZoneId.of("Europe/Berlin"));
+
 	private final ManualClock clock = new ManualClock("2027-02-10T00:00:00Z");
 
 	private final RateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), TestRedis.newKeyPrefix())
@@ -38,58 +36,30 @@ class WrongClockIT {
 	@ParameterizedTest
 	@CsvSource({ "0, P18DT23H", "45, P18DT23H", "-30, P18DT23H", "365, P4D", "-20000, P4D" })
 	void monthEndsInTimeHoweverWrongTheClock(int daysAhead, Duration wait) {
-		Policy policy = Policy.of("api" + daysAhead, new Shifted(Duration.ofDays(daysAhead)), Limit.parse("5/month"));
+		Policy policy = Policy.of("api" + daysAhead, ahead(Duration.ofDays(daysAhead)), Limit.parse("5/month"));
 		assertThat(this.limiter.tryAcquire(policy, ALICE, 5).allowed()).isTrue();
 		assertThat(this.limiter.tryAcquire(policy, ALICE).retryAfter()).contains(wait);
 		this.clock.advance(wait);
 		assertThat(this.limiter.tryAcquire(policy, ALICE, 5).allowed()).isTrue();
 		// An application whose clock is right shares the count.
-		Policy right = Policy.of(policy.name(), new FixedWindow(1, Shifted.BERLIN), Limit.parse("5/month"));
+		Policy right = Policy.of(policy.name(), MONTHS, Limit.parse("5/month"));
 		assertThat(this.limiter.peek(RateLimitRequest.of(right, ALICE)).retryAfter().orElseThrow())
 			.isLessThanOrEqualTo(Duration.ofDays(31));
 	}
 
-	/** A fixed window by a clock that is ahead. */
-	private record Shifted(Duration ahead) implements Algorithm {
+	/** Months by a clock that is ahead. */
+	private static Algorithm ahead(Duration time) {
+		return (Algorithm) Proxy.newProxyInstance(BesideScripts.class.getClassLoader(),
+				new Class<?>[] { BesideScripts.class }, (proxy, method, arguments) -> {
+					if (method.getName().equals("arguments")) {
+						arguments[1] = Math.max(0, (long) arguments[1] + time.toSeconds() * 1_000_000);
+					}
+					return method.invoke(MONTHS, arguments);
+				});
+	}
 
-		static final ZoneId BERLIN = ZoneId.of("Europe/Berlin");
-
-		private static final FixedWindow WINDOW = new FixedWindow(1, BERLIN);
-
-		@Override
-		public String name() {
-			return WINDOW.name();
-		}
-
-		@Override
-		public String script() {
-			return WINDOW.script();
-		}
-
-		@Override
-		public String code() {
-			return WINDOW.code();
-		}
-
-		@Override
-		public boolean followsCalendar(Limit limit) {
-			return true;
-		}
-
-		@Override
-		public Map<String, Number> constants(List<Limit> limits) {
-			return WINDOW.constants(limits);
-		}
-
-		@Override
-		public long[] arguments(Limit limit, long nowMicros) {
-			return WINDOW.arguments(limit, Math.max(0, nowMicros + this.ahead.toSeconds() * 1_000_000));
-		}
-
-		@Override
-		public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
-			return WINDOW.meter(limits, state, nowMicros);
-		}
+	/** Not public, so that the class of the proxy is in this package. */
+	private interface BesideScripts extends Algorithm {
 
 	}
 
