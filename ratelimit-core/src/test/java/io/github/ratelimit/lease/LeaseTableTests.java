@@ -1,23 +1,23 @@
 package io.github.ratelimit.lease;
 
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
+import java.util.List;
 import java.util.Locale;
 import java.util.Random;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-import io.github.ratelimit.Decision;
 import io.github.ratelimit.Decision.Source;
-import io.github.ratelimit.DelegatingRateLimiter;
+import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
-import io.github.ratelimit.Reservation;
+import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import org.junit.jupiter.api.Test;
@@ -66,6 +66,12 @@ class LeaseTableTests {
 
 		private final MemoryRateLimiter store = new MemoryRateLimiter(this.time);
 
+		private final RateLimiter counted = (RateLimiter) Proxy.newProxyInstance(RateLimiter.class.getClassLoader(),
+				new Class<?>[] { RateLimiter.class }, (proxy, method, arguments) -> {
+					this.calls += List.of("reserve", "cancel").contains(method.getName()) ? 1 : 0;
+					return method.invoke(this.store, arguments);
+				});
+
 		private final LeasedRateLimiter[] instances;
 
 		private final int rate;
@@ -80,8 +86,8 @@ class LeaseTableTests {
 		Run(int instances, int rate) {
 			this.rate = rate;
 			this.instances = IntStream.range(0, instances)
-				.mapToObj((i) -> new LeasedRateLimiter(new Store(), this.time.new ProcessTimer(), this.time.clock(0, 0),
-						10))
+				.mapToObj((i) -> new LeasedRateLimiter(this.counted, this.time.new ProcessTimer(),
+						this.time.clock(0, 0), 10))
 				.toArray(LeasedRateLimiter[]::new);
 		}
 
@@ -113,26 +119,6 @@ class LeaseTableTests {
 			else if (this.unusedWhenDenied < 0) {
 				this.unusedWhenDenied = QUOTA - this.allowed;
 			}
-		}
-
-		private final class Store extends DelegatingRateLimiter {
-
-			Store() {
-				super(Run.this.store);
-			}
-
-			@Override
-			public Reservation reserve(Policy policy, Identifier identifier, long cost) {
-				Run.this.calls++;
-				return super.reserve(policy, identifier, cost);
-			}
-
-			@Override
-			public void cancel(Policy policy, Identifier identifier, long cost, Instant reservedAt) {
-				Run.this.calls++;
-				super.cancel(policy, identifier, cost, reservedAt);
-			}
-
 		}
 
 	}

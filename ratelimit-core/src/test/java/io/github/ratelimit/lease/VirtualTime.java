@@ -82,11 +82,6 @@ final class VirtualTime implements InstantSource {
 
 		@Override
 		public void pause() {
-			stop();
-		}
-
-		@Override
-		public void stop() {
 			this.stopped = true;
 		}
 
