@@ -85,34 +85,32 @@ class DeclaredPoliciesTests {
 						(policy) -> policy.algorithm(new FixedWindow(1, ZoneId.of("Europe/Berlin"), DayOfWeek.SUNDAY))
 							.limits("10/week", "30/month")
 							.plan("gold", "100/week")),
-				declaration("algorithm=sliding-log;metadata=#request.method;count-denied=true;unit=bytes",
+				declaration(
+						"algorithm=sliding-log;metadata=#request.method;count-denied=true;unit=bytes;identifiers=ip,header:X-User;missing-identifier=skip;mode=shadow;on-store-failure=deny",
 						(policy) -> policy.algorithm(new SlidingLog())
 							.metadata("#request.method")
 							.countDenied(true)
-							.unit("bytes")),
-				declaration("identifiers=ip,header:X-User;missing-identifier=skip;mode=shadow;on-store-failure=deny",
-						(policy) -> policy.identifiers("ip", "header:X-User")
+							.unit("bytes")
+							.identifiers("ip", "header:X-User")
 							.missingIdentifier(MissingIdentifier.SKIP)
 							.mode(Mode.SHADOW)
 							.onStoreFailure(OnStoreFailure.DENY)),
 				declaration(
-						"enabled=false;missing-identifier=global;concurrent=5;concurrent-lease=2m;when=#request.secure",
+						"enabled=false;missing-identifier=global;concurrent=5;concurrent-lease=2m;when=#request.secure;routes[0].paths=POST /a,/b;routes[0].cost=2;routes[1].paths=/c;routes[1].cost=0",
 						(policy) -> policy.enabled(false)
 							.missingIdentifier(MissingIdentifier.parse("global"))
 							.concurrent(5)
 							.concurrentLease(Duration.ofMinutes(2))
-							.when("#request.secure")),
+							.when("#request.secure")
+							.route(2, "POST /a", "/b")
+							.route(0, "/c")),
 				declaration(
-						"unless=#request.secure;penalty.after=2;penalty.within=1m;penalty.block=1m;penalty.up-to=1h",
+						"unless=#request.secure;penalty.after=2;penalty.within=1m;penalty.block=1m;penalty.up-to=1h;paths[0]=/api/{a:[0-9]{1,2}};paths[1]=GET /b;exclude=/api/a,GET /api/b;cost=2",
 						(policy) -> policy.unless("#request.secure")
-							.penalty(
-									new Penalty(2, Duration.ofMinutes(1), Duration.ofMinutes(1), Duration.ofHours(1)))),
-				declaration("paths[0]=/api/{a:[0-9]{1,2}};paths[1]=GET /b;exclude=/api/a,GET /api/b;cost=2",
-						(policy) -> policy.paths("/api/{a:[0-9]{1,2}}", "GET /b")
+							.penalty(new Penalty(2, Duration.ofMinutes(1), Duration.ofMinutes(1), Duration.ofHours(1)))
+							.paths("/api/{a:[0-9]{1,2}}", "GET /b")
 							.exclude("/api/a", "GET /api/b")
 							.cost(2)),
-				declaration("routes[0].paths=POST /a,/b;routes[0].cost=2;routes[1].paths=/c;routes[1].cost=0",
-						(policy) -> policy.route(2, "POST /a", "/b").route(0, "/c")),
 				declaration("limits=10/500ms,7/15m;plans.silver.limits=15/s,20/m;plans[A b].unlimited=true",
 						(policy) -> policy.limits(Limit.parse("10/500ms"), Limit.parse("7/15m"))
 							.plan("silver", "15/s", "20/m")

@@ -81,7 +81,7 @@ class NamedAlgorithmsTests {
 		return Stream.of(Arguments.of("dailyAllowance", new DailyAllowance(6)),
 				Arguments.of("fineWindow", new SlidingWindow(Duration.ofSeconds(1))),
 				Arguments.of(DailyAllowance.class.getName(), new DailyAllowance()),
-				Arguments.of(NamedAlgorithmsTests.class.getName() + "$Hidden", new Hidden(3)),
+				Arguments.of(Own.class.getName(), new Own("own", "ow", "daily-allowance")),
 				Arguments.of("token-bucket", new TokenBucket()), Arguments.of("gcra", new LeakyBucket()));
 	}
 
@@ -95,7 +95,7 @@ class NamedAlgorithmsTests {
 							.formatted(BUILT_IN)));
 	}
 
-	/** Names of classes of this test begin with a dollar sign. */
+	/** {@code OWN} has a bean of a name, a code and a script. */
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
 			textBlock = """
@@ -104,12 +104,11 @@ class NamedAlgorithmsTests {
 					rateLimitRedisConnections | | algorithm | the bean of that name is not an Algorithm, but of type io.github.ratelimit.redis.RedisConnections.
 					java.lang.String | | algorithm | the class does not implement Algorithm.
 					io.github.ratelimit.Algorithm | | algorithm | the class must have a constructor without parameters that can be called (
-					$WithoutDefault | | algorithm | the class must have a constructor without parameters that can be called (
-					$Failing | | algorithm | that can be called (out of order); or use a bean.
-					$Scriptless | | algorithm | $Scriptless): there is no script scriptless.lua beside it.
-					$Disguised | | algorithm | its name (sliding-window) and code (di) must differ from those of io.github.ratelimit.algorithm.SlidingWindow.
-					$SameCode | | algorithm | its name (same-code) and code (fw) must differ from those of io.github.ratelimit.algorithm.FixedWindow.
-					$OddCode | | algorithm | its code (a-b) must be lower-case letters and digits.
+					io.github.ratelimit.spring.config.NamedAlgorithmsTests$Failing | | algorithm | that can be called (out of order); or use a bean.
+					OWN same-name ow nothing | | algorithm | Own): there is no script nothing.lua beside it.
+					OWN sliding-window di log | | algorithm | its name (sliding-window) and code (di) must differ from those of io.github.ratelimit.algorithm.SlidingWindow.
+					OWN same-code fw log | | algorithm | its name (same-code) and code (fw) must differ from those of io.github.ratelimit.algorithm.FixedWindow.
+					OWN odd-code a-b log | | algorithm | its code (a-b) must be lower-case letters and digits.
 					dailyAllowance | redis.scripting=false | algorithm | Invalid algorithm (daily-allowance): must be one of fixed-window, first-request-window, sliding-window, sliding-window-counter where scripts are not used.
 					dailyAllowance | policies.api.precision=1s | precision | Is an option of sliding-window, but the algorithm of this policy is dailyAllowance: change the algorithm, or remove the option.
 					fineWindow | policies.api.precision=2s | precision | Is an option of sliding-window, but the algorithm of this policy is fineWindow: change the algorithm, or remove the option.
@@ -117,13 +116,16 @@ class NamedAlgorithmsTests {
 					dailyAllowance | policies.api.limits=10/m | limits | Invalid limits [10/m]: daily-allowance has one limit, such as 100/d.
 					""")
 	void algorithmThatCannotBeUsedStopsTheStart(String name, @Nullable String option, String property, String rule) {
-		String algorithm = name.startsWith("$") ? NamedAlgorithmsTests.class.getName() + name : name;
+		String[] own = name.split(" ");
+		String algorithm = (own.length > 1) ? "mine" : name;
 		this.properties.put("ratelimit.policies.api.algorithm", algorithm);
 		if (option != null) {
 			String[] parts = option.split("=");
 			this.properties.put("ratelimit." + parts[0], parts[1]);
 		}
-		this.runner.run((context) -> {
+		WebApplicationContextRunner beans = (own.length == 1) ? this.runner
+				: this.runner.withBean("mine", Algorithm.class, () -> new Own(own[1], own[2], own[3]));
+		beans.run((context) -> {
 			InvalidConfigurationPropertyValueException refusal = StartFailure.refusal(context);
 			assertThat(refusal.getName()).isEqualTo("ratelimit.policies.api." + property);
 			assertThat(refusal.getReason()).contains(rule.replace("ALL", BUILT_IN));
@@ -190,85 +192,29 @@ class NamedAlgorithmsTests {
 
 	}
 
-	/** An algorithm that counts as another does. */
-	private interface Borrowed extends Algorithm {
+	private record Own(String name, String code, String script) implements Algorithm {
 
-		@Override
-		default String script() {
-			return "daily-allowance";
+		Own() {
+			this("own", "ow", "daily-allowance");
 		}
 
 		@Override
-		default Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
+		public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
 			return new DailyAllowance().meter(limits, state, nowMicros);
 		}
 
 	}
 
-	private record Hidden(int days) implements Borrowed {
-
-		Hidden() {
-			this(3);
-		}
-
-		@Override
-		public String name() {
-			return "hidden";
-		}
-
-		@Override
-		public String code() {
-			return "hi";
-		}
-
-	}
-
-	record WithoutDefault(String name, String code) implements Borrowed {
-
-	}
-
-	record Failing(String name, String code) implements Borrowed {
+	record Failing(String name, String code) implements Algorithm {
 
 		Failing() {
 			this("failing", "fa");
 			throw new IllegalStateException("out of order");
 		}
 
-	}
-
-	record Scriptless(String name, String code) implements Borrowed {
-
-		Scriptless() {
-			this("scriptless", "sc");
-		}
-
 		@Override
-		public String script() {
-			return "scriptless";
-		}
-
-	}
-
-	record Disguised(String name, String code) implements Borrowed {
-
-		Disguised() {
-			this("sliding-window", "di");
-		}
-
-	}
-
-	record SameCode(String name, String code) implements Borrowed {
-
-		SameCode() {
-			this("same-code", "fw");
-		}
-
-	}
-
-	record OddCode(String name, String code) implements Borrowed {
-
-		OddCode() {
-			this("odd-code", "a-b");
+		public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
+			throw new UnsupportedOperationException();
 		}
 
 	}

@@ -35,25 +35,13 @@ class PolicyTableTests {
 
 	@Test
 	void everyPolicyIsARow(CapturedOutput output) {
-		start("ratelimit.policies.user.limits=10/m", "ratelimit.policies.user.routes[0].paths=GET /user",
-				"ratelimit.policies.user.routes[1].paths=POST /user", "ratelimit.policies.user.routes[1].cost=2",
-				"ratelimit.policies.user.mode=shadow", "ratelimit.policies.user.on-store-failure=deny",
-				"ratelimit.policies.api.limits=120/m,10/s", "ratelimit.policies.api.paths=/api/**",
-				"ratelimit.policies.api.identifiers=ip,user", "ratelimit.policies.api.plans.pro.limits=100/s",
-				"ratelimit.policies.api.plans.partner.unlimited=true", "ratelimit.policies.day.limits=5/d",
-				"ratelimit.policies.day.algorithm=fixed-window", "ratelimit.policies.day.zone=Europe/Paris",
-				"ratelimit.policies.day.count-denied=true", "ratelimit.policies.unused.limits=1/m",
-				"ratelimit.policies.off.limits=1/m", "ratelimit.policies.off.enabled=false",
-				"ratelimit.policies.off.mode=shadow", "ratelimit.policies.unused.algorithm=leaky-bucket");
-		List<String> lines = output.toString()
-			.lines()
-			.dropWhile((line) -> !line.contains("Rate limits: "))
-			.limit(9)
-			.toList();
-		assertThat(lines.get(0))
-			.endsWith("Rate limits: these policies are enforced while the store answers, except in shadow mode, which "
-					+ "only reports: user, except with enabled: false, which limits nothing: off");
-		assertThat(lines.subList(1, 9)).containsExactly(
+		start("user.limits=10/m", "user.routes[0].paths=GET /user", "user.routes[1].paths=POST /user",
+				"user.routes[1].cost=2", "user.mode=shadow", "user.on-store-failure=deny", "api.limits=120/m,10/s",
+				"api.paths=/api/**", "api.identifiers=ip,user", "api.plans.pro.limits=100/s",
+				"api.plans.partner.unlimited=true", "day.limits=5/d", "day.algorithm=fixed-window",
+				"day.zone=Europe/Paris", "day.count-denied=true", "unused.limits=1/m", "off.limits=1/m",
+				"off.enabled=false", "off.mode=shadow", "unused.algorithm=leaky-bucket");
+		assertThat(lines(output, 8)).containsExactly(
 				table("""
 						  policy           algorithm       limits       identifiers  mode     on-store-failure  plans  count-denied  enabled  applies to
 						  Limited.inPlace  sliding-window  1/s          ip           enforce  local             -      -             -        @Limited.inPlace
@@ -65,6 +53,8 @@ class PolicyTableTests {
 						  user             sliding-window  10/m         ip           shadow   deny              -      -             -        GET /user, POST /user (cost 2)
 						"""));
 		assertThat(output)
+			.contains("Rate limits: these policies are enforced while the store answers, except in shadow mode, which "
+					+ "only reports: user, except with enabled: false, which limits nothing: off")
 			.contains("These policies limit nothing yet, because they have no paths, no @RateLimited names them, and "
 					+ "no bean has a PolicyLimiter or OutgoingRateLimits: [unused]");
 	}
@@ -84,47 +74,45 @@ class PolicyTableTests {
 	/** The paths are in the order in which they are matched. */
 	@Test
 	void optionsAreShownThatAreSet(CapturedOutput output) {
-		start("ratelimit.policies.login.limits=5/m", "ratelimit.policies.login.count-when=status in [401, 4xx]",
-				"ratelimit.policies.login.algorithm=sliding-window", "ratelimit.policies.login.precision=10s",
-				"ratelimit.policies.tail.limits=5/m", "ratelimit.policies.tail.missing-identifier=deny",
-				"ratelimit.policies.tail.identifiers=user", "ratelimit.policies.tokens.identifiers=user",
-				"ratelimit.policies.tail.algorithm=sliding-tail", "ratelimit.policies.tail.rounding=down",
-				"ratelimit.policies.tokens.limits=5/m", "ratelimit.policies.tokens.missing-identifier=global",
-				"ratelimit.policies.tokens.algorithm=token-bucket", "ratelimit.policies.tokens.burst=9",
-				"ratelimit.policies.day.limits=5/d", "ratelimit.policies.day.missing-identifier=skip",
-				"ratelimit.policies.day.paths=/a/**,/", "ratelimit.policies.day.routes[0].paths=POST /z/import,GET /z",
-				"ratelimit.policies.day.routes[0].cost=5", "ratelimit.policies.day.routes[1].paths=/b");
-		assertThat(output.toString().lines().dropWhile((line) -> !line.contains("Rate limits: ")).skip(1).limit(7))
-			.containsExactly(
-					table("""
-							  policy           algorithm                       limits  identifiers  mode     on-store-failure  missing-identifier  count-when            applies to
-							  Limited.inPlace  sliding-window                  1/s     ip           enforce  local             -                   -                     @Limited.inPlace
-							  day              sliding-window                  5/d     ip           enforce  local             skip                -                     POST /z/import (cost 5), GET /z (cost 5), /b, /a/**, /, @Limited.day, @Limited.today
-							  day              sliding-window                  5/d     user         enforce  local             skip                -                     @Limited.dayOfUser
-							  login            sliding-window, precision: 10s  5/m   ip           enforce  local             -                   status in [401, 4xx]  nothing yet
-							  tail             sliding-window-counter, rounding: down  5/m  user  enforce  local  deny  -  nothing yet
-							  tokens           token-bucket, burst: 9          5/m     user         enforce  local             global              -                     nothing yet
-							"""));
+		start("login.limits=5/m", "login.count-when=status in [401, 4xx]", "login.algorithm=sliding-window",
+				"login.precision=10s", "tail.limits=5/m", "tail.missing-identifier=deny", "tail.identifiers=user",
+				"tokens.identifiers=user", "tail.algorithm=sliding-tail", "tail.rounding=down", "tokens.limits=5/m",
+				"tokens.missing-identifier=global", "tokens.algorithm=token-bucket", "tokens.burst=9", "day.limits=5/d",
+				"day.missing-identifier=skip", "day.paths=/a/**,/", "day.routes[0].paths=POST /z/import,GET /z",
+				"day.routes[0].cost=5", "day.routes[1].paths=/b");
+		assertThat(lines(output, 7)).containsExactly(
+				table("""
+						  policy           algorithm                       limits  identifiers  mode     on-store-failure  missing-identifier  count-when            applies to
+						  Limited.inPlace  sliding-window                  1/s     ip           enforce  local             -                   -                     @Limited.inPlace
+						  day              sliding-window                  5/d     ip           enforce  local             skip                -                     POST /z/import (cost 5), GET /z (cost 5), /b, /a/**, /, @Limited.day, @Limited.today
+						  day              sliding-window                  5/d     user         enforce  local             skip                -                     @Limited.dayOfUser
+						  login            sliding-window, precision: 10s  5/m   ip           enforce  local             -                   status in [401, 4xx]  nothing yet
+						  tail             sliding-window-counter, rounding: down  5/m  user  enforce  local  deny  -  nothing yet
+						  tokens           token-bucket, burst: 9          5/m     user         enforce  local             global              -                     nothing yet
+						"""));
 	}
 
 	@Test
 	void exclusionsAndConditionsAreShown(CapturedOutput output) {
-		start("ratelimit.exclude=/api/health", "ratelimit.policies.day.limits=5/d", "ratelimit.policies.api.limits=5/m",
-				"ratelimit.policies.api.paths=/api/**", "ratelimit.policies.api.exclude=/api/open/**,GET /api/logo",
-				"ratelimit.policies.api.when=#request.secure", "ratelimit.policies.api.unless=#request.asyncStarted",
-				"ratelimit.defaults.identifiers=user", "ratelimit.defaults.mode=shadow");
-		List<String> lines = output.toString()
+		start("ratelimit.exclude=/api/health", "day.limits=5/d", "api.limits=5/m", "api.paths=/api/**",
+				"api.exclude=/api/open/**,GET /api/logo", "api.when=#request.secure",
+				"api.unless=#request.asyncStarted", "ratelimit.defaults.identifiers=user",
+				"ratelimit.defaults.mode=shadow");
+		assertThat(lines(output, 1)).singleElement().asString().contains("exclude", "when", "unless");
+		assertThat(output)
+			.contains("Rate limits: these policies are enforced while the store answers, except on the paths "
+					+ "/api/health, except in shadow mode, which only reports: Limited.inPlace, api, day")
+			.contains("/api/open/**, GET /api/logo  #request.secure  #request.asyncStarted  /api/**");
+	}
+
+	/** Returns the first lines of the table. */
+	private static List<String> lines(CapturedOutput output, int most) {
+		return output.toString()
 			.lines()
 			.dropWhile((line) -> !line.contains("Rate limits: "))
-			.limit(3)
+			.skip(1)
+			.limit(most)
 			.toList();
-		assertThat(lines.get(0)).endsWith(
-				"Rate limits: these policies are enforced while the store answers, except on the paths /api/health, "
-						+ "except in shadow mode, which only reports: Limited.inPlace, api, day");
-		assertThat(lines.get(1)).contains("exclude", "when", "unless");
-		assertThat(output.toString().lines().filter((line) -> line.startsWith("  api "))).singleElement()
-			.asString()
-			.contains("/api/open/**, GET /api/logo  #request.secure  #request.asyncStarted  /api/**");
 	}
 
 	/** The rows of a table whose columns are as wide as they must be. */
@@ -143,15 +131,18 @@ class PolicyTableTests {
 
 	@Test
 	void logSaysThatAllIsOff(CapturedOutput output) {
-		start("ratelimit.enabled=false", "ratelimit.policies.api.limits=10/m");
+		start("ratelimit.enabled=false", "api.limits=10/m");
 		assertThat(output)
 			.contains("Rate limits are off (ratelimit.enabled=false): no policy and no annotation is enforced")
 			.doesNotContain("Rate limits: ");
 	}
 
+	/** Properties of policies begin with the name of the policy. */
 	private static void start(String... properties) {
 		StarterRunners.application(Application.class)
-			.run(Stream.of(properties).map((property) -> "--" + property).toArray(String[]::new))
+			.run(Stream.of(properties)
+				.map((property) -> (property.startsWith("ratelimit.") ? "--" : "--ratelimit.policies.") + property)
+				.toArray(String[]::new))
 			.close();
 	}
 
