@@ -16,9 +16,8 @@ public class CallerDeniedException extends RuntimeException {
 	private static final long serialVersionUID = 1L;
 
 	/**
-	 * Creates an exception.
-	 * @param message why the caller is denied; must not contain anything that the caller
-	 * has sent
+	 * Creates an exception with a message that must not contain anything that the caller
+	 * has sent.
 	 */
 	public CallerDeniedException(String message) {
 		super(message);

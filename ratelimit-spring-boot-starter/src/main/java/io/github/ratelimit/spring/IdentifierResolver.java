@@ -30,8 +30,7 @@ public interface IdentifierResolver {
 	 * Returns whether the identifier is known only after the login. It is then counted
 	 * after Spring Security has authenticated the request, otherwise before. If it does,
 	 * it has no value without a user: return {@code false} for a value of another kind,
-	 * such as an attribute of the session.
-	 * @return whether it needs the user; {@code false} by default
+	 * such as an attribute of the session. By default, {@code false}.
 	 */
 	default boolean needsUser() {
 		return false;

@@ -15,8 +15,8 @@ package io.github.ratelimit.spring;
 public interface InstanceCount {
 
 	/**
-	 * Returns the number of instances that share the quotas.
-	 * @return the number, including this instance; less than 1 counts as 1
+	 * Returns the number of instances that share the quotas, including this one; less
+	 * than 1 counts as 1.
 	 */
 	int get();
 

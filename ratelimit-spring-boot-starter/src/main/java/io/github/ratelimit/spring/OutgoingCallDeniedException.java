@@ -19,11 +19,7 @@ public class OutgoingCallDeniedException extends RateLimitExceededException {
 	@Serial
 	private static final long serialVersionUID = 1L;
 
-	/**
-	 * Creates an exception.
-	 * @param policy the name of the policy
-	 * @param decision the decision that denied the call
-	 */
+	/** Creates an exception for the decision of a policy that denied the call. */
 	public OutgoingCallDeniedException(String policy, Decision decision) {
 		super("Outgoing call denied by the policy '%s'%s%s".formatted(policy, limits(decision), wait(decision)),
 				decision);

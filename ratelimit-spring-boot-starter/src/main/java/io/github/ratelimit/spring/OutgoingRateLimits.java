@@ -36,6 +36,10 @@ import org.springframework.http.client.ClientHttpRequestInterceptor;
  * or milliseconds since the epoch. At most an hour counts, and other values are ignored.
  * Other instances do not know of the wait if the store cannot keep it, or fails.
  * <p>
+ * Methods throw {@code IllegalArgumentException} if there is no such policy, or it has
+ * other identifiers; or if the longest wait is negative, or it is not zero, and the
+ * policy counts denied requests or has a penalty.
+ * <p>
  * Implementations must be safe for use by several threads.
  *
  * @since 0.1
@@ -46,8 +50,6 @@ public interface OutgoingRateLimits {
 	 * Returns an interceptor that counts all calls together, and denies them at once.
 	 * @param policy the name of a policy with the identifier {@code global} only
 	 * @return a new interceptor
-	 * @throws IllegalArgumentException if there is no such policy, or it has other
-	 * identifiers
 	 */
 	default ClientHttpRequestInterceptor interceptor(String policy) {
 		return interceptor(policy, Duration.ZERO);
@@ -58,9 +60,6 @@ public interface OutgoingRateLimits {
 	 * @param policy the name of a policy with the identifier {@code global} only
 	 * @param maxWait how long a call may wait, zero or more
 	 * @return a new interceptor
-	 * @throws IllegalArgumentException if there is no such policy, it has other
-	 * identifiers, or the longest wait is negative; or if it is not zero, and the policy
-	 * counts denied requests or has a penalty
 	 */
 	ClientHttpRequestInterceptor interceptor(String policy, Duration maxWait);
 
@@ -70,7 +69,6 @@ public interface OutgoingRateLimits {
 	 * @param policy the name of a policy with one identifier, such as {@code code:host}
 	 * @param identifier returns the identifier of a call
 	 * @return a new interceptor
-	 * @throws IllegalArgumentException if there is no such policy
 	 */
 	default ClientHttpRequestInterceptor interceptor(String policy, Function<HttpRequest, Identifier> identifier) {
 		return interceptor(policy, identifier, Duration.ZERO);
@@ -83,11 +81,8 @@ public interface OutgoingRateLimits {
 	 * @param identifier returns the identifier of a call, such as
 	 * {@code new Identifier("code:host", request.getURI().getAuthority().toLowerCase(Locale.ROOT))}.
 	 * A call throws {@code IllegalArgumentException} if the policy does not count by it
-	 * @param maxWait how long a call may wait, as for
-	 * {@link #interceptor(String, Duration)}
+	 * @param maxWait how long a call may wait, zero or more
 	 * @return a new interceptor
-	 * @throws IllegalArgumentException if there is no such policy, or nobody can wait for
-	 * it so long, as for {@link #interceptor(String, Duration)}
 	 */
 	ClientHttpRequestInterceptor interceptor(String policy, Function<HttpRequest, Identifier> identifier,
 			Duration maxWait);

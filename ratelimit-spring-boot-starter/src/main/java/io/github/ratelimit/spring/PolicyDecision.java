@@ -29,16 +29,12 @@ import org.jspecify.annotations.Nullable;
 public record PolicyDecision(IdentifiedPolicy policy, Charge charge, @Nullable String plan, Outcome outcome,
 		Decision.Source source, Duration time, List<LimitStatus> violated) {
 
-	/**
-	 * Creates a decision.
-	 */
+	/** Creates a decision. */
 	public PolicyDecision {
 		violated = List.copyOf(violated);
 	}
 
-	/**
-	 * How a decision ended for one of its policies.
-	 */
+	/** How a decision ended for one of its policies. */
 	public enum Outcome {
 
 		/** The request was allowed and counted. */

@@ -30,6 +30,12 @@ import org.jspecify.annotations.Nullable;
  * conditions and costs of the request, and the clients that are never limited or always
  * denied. If identifiers are given, the present request does not matter.
  * <p>
+ * Methods throw {@code IllegalArgumentException} if there is no such policy, it does not
+ * count by the identifiers, or a policy is used twice. Those that decide throw
+ * {@link CallerDeniedException} if no identifiers are given, and the present caller is
+ * denied regardless of its limits; and {@link io.github.ratelimit.StoreException} if the
+ * store failed, and one of the policies denies requests in that case.
+ * <p>
  * Implementations must be safe for use by several threads.
  *
  * @since 0.1
@@ -41,9 +47,6 @@ public interface PolicyLimiter {
 	 * @param policy the name of the policy
 	 * @param identifiers the identifiers to count by, as for {@link Use}
 	 * @return the decision, and what was used
-	 * @throws IllegalArgumentException as {@link #tryAcquire(Use...)}
-	 * @throws CallerDeniedException as {@link #tryAcquire(Use...)}
-	 * @throws io.github.ratelimit.StoreException as {@link #tryAcquire(Use...)}
 	 */
 	default Acquisition tryAcquire(String policy, Identifier... identifiers) {
 		return tryAcquire(Use.of(policy, identifiers));
@@ -54,12 +57,6 @@ public interface PolicyLimiter {
 	 * otherwise. A cost of 0 is always allowed, and does not call the store.
 	 * @param uses what is used of each policy; at least one, each of a different policy
 	 * @return the decision, and what was used
-	 * @throws IllegalArgumentException if there is no such policy, it does not count by
-	 * the identifiers, or a policy is used twice
-	 * @throws CallerDeniedException if identifiers are missing, and the present caller is
-	 * denied regardless of its limits
-	 * @throws io.github.ratelimit.StoreException if the store failed, and one of the
-	 * policies denies requests in that case
 	 */
 	Acquisition tryAcquire(Use... uses);
 
@@ -71,7 +68,6 @@ public interface PolicyLimiter {
 	 * @return the decision, and what was used
 	 * @throws InterruptedException as {@link #acquire(Duration, Use...)}
 	 * @throws IllegalArgumentException as {@link #acquire(Duration, Use...)}
-	 * @throws io.github.ratelimit.StoreException as {@link #acquire(Duration, Use...)}
 	 */
 	default Acquisition acquire(String policy, Identifier identifier, Duration atMost) throws InterruptedException {
 		return acquire(atMost, Use.of(policy, identifier));
@@ -89,9 +85,6 @@ public interface PolicyLimiter {
 	 * wait ahead
 	 * @throws InterruptedException if the thread was interrupted before or while it
 	 * waited; nothing was used
-	 * @throws IllegalArgumentException as {@link #tryAcquire(Use...)}
-	 * @throws CallerDeniedException as {@link #tryAcquire(Use...)}
-	 * @throws io.github.ratelimit.StoreException as {@link #tryAcquire(Use...)}
 	 */
 	Acquisition acquire(Duration atMost, Use... uses) throws InterruptedException;
 
@@ -101,9 +94,6 @@ public interface PolicyLimiter {
 	 * @param policy the name of the policy
 	 * @param identifiers the identifiers to count by, as for {@code tryAcquire}
 	 * @return the decision, with the current status of every limit
-	 * @throws IllegalArgumentException as {@code tryAcquire}
-	 * @throws CallerDeniedException as {@code tryAcquire}
-	 * @throws io.github.ratelimit.StoreException as {@code tryAcquire}
 	 */
 	default Decision peek(String policy, Identifier... identifiers) {
 		return peek(Use.of(policy, identifiers));
@@ -115,22 +105,18 @@ public interface PolicyLimiter {
 	 * @param uses what would be used of each policy; at least one, each of a different
 	 * policy
 	 * @return the decision, with the current status of every limit
-	 * @throws IllegalArgumentException as {@code tryAcquire}
-	 * @throws CallerDeniedException as {@code tryAcquire}
-	 * @throws io.github.ratelimit.StoreException as {@code tryAcquire}
 	 */
 	Decision peek(Use... uses);
 
 	/**
 	 * Removes what identifiers have used of the limits of a policy and of its plans, so
 	 * that they start anew: after a right password, for example. It also removes their
-	 * denials and former penalties, but ends no block and no call that runs.
+	 * denials and former penalties, but ends no block and no concurrent request.
 	 * @param policy the name of the policy
 	 * @param identifiers some that the policy counts by, at least one; others keep their
 	 * counts. Do not name an address alone, which the login of any account would clear
 	 * @return whether the store has removed the counts; false if it fails and keeps them
-	 * @throws IllegalArgumentException if there is no such policy, or it does not count
-	 * by one of the identifiers, or none is given
+	 * @throws IllegalArgumentException also if no identifier is given
 	 */
 	boolean reset(String policy, Identifier... identifiers);
 
@@ -164,20 +150,14 @@ public interface PolicyLimiter {
 		}
 
 		/**
-		 * Creates a use of cost 1.
-		 * @param policy the name of the policy
-		 * @param identifiers the identifiers to count by; none for those of the present
-		 * request
-		 * @return the use
+		 * Creates a use of cost 1; without identifiers, by those of the present request.
 		 */
 		public static Use of(String policy, Identifier... identifiers) {
 			return new Use(policy, List.of(identifiers), 1, null);
 		}
 
 		/**
-		 * Returns the same use with another cost.
-		 * @param cost the cost, 0 or more
-		 * @return a new use
+		 * Returns the same use with another cost, 0 or more.
 		 * @throws IllegalArgumentException if the cost is negative
 		 */
 		public Use withCost(long cost) {
@@ -185,10 +165,8 @@ public interface PolicyLimiter {
 		}
 
 		/**
-		 * Returns the same use by a user of a plan.
-		 * @param plan the name of the plan; the policy's own limits apply if it has no
-		 * such plan
-		 * @return a new use
+		 * Returns the same use by a user of a plan. The policy's own limits apply if it
+		 * has no such plan.
 		 */
 		public Use withPlan(String plan) {
 			return new Use(this.policy, this.identifiers, this.cost, plan);
@@ -203,29 +181,23 @@ public interface PolicyLimiter {
 	 */
 	interface Acquisition {
 
-		/**
-		 * Returns the decision.
-		 * @return the decision, with the status of every limit afterwards
-		 */
+		/** Returns the decision, with the status of every limit afterwards. */
 		Decision decision();
 
-		/**
-		 * Returns whether every limit allowed it.
-		 * @return whether the cost was used
-		 */
+		/** Returns whether every limit allowed it, so that the cost was used. */
 		default boolean allowed() {
 			return decision().allowed();
 		}
 
 		/**
-		 * Ends the call, if a policy limits concurrent calls; what was used of limits
-		 * stays used. It has an effect only once. A call counts until then, or until its
-		 * lease ends after {@code ratelimit.longest-call}.
+		 * Ends the request, if a policy limits concurrent ones; what was used of limits
+		 * stays used. It has an effect only once. A request counts until then, or until
+		 * its lease ends after {@code ratelimit.longest-call}.
 		 */
 		void end();
 
 		/**
-		 * Ends the call, and refunds what was used, where it was counted. It has an
+		 * Ends the request, and refunds what was used, where it was counted. It has an
 		 * effect only once, and none if nothing was used or the store fails. Refund soon:
 		 * see {@link io.github.ratelimit.RateLimiter#refund}.
 		 */

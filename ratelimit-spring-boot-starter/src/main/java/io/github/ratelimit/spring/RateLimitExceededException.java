@@ -18,10 +18,7 @@ public class RateLimitExceededException extends RuntimeException {
 
 	private final transient Decision decision;
 
-	/**
-	 * Creates an exception.
-	 * @param decision the decision that denied the call
-	 */
+	/** Creates an exception for the decision that denied the call. */
 	public RateLimitExceededException(Decision decision) {
 		this("Rate limit exceeded: " + reason(decision), decision);
 	}
@@ -42,10 +39,7 @@ public class RateLimitExceededException extends RuntimeException {
 			.collect(Collectors.joining(", "));
 	}
 
-	/**
-	 * Returns the decision that denied the call.
-	 * @return the decision, with the violated limits and the time to wait
-	 */
+	/** Returns the decision, with the violated limits and the time to wait. */
 	public Decision getDecision() {
 		return this.decision;
 	}

@@ -32,8 +32,8 @@ public class RateLimitedExpressionException extends RuntimeException {
 	}
 
 	/**
-	 * Returns the method with the annotation.
-	 * @return a name such as {@code public void com.example.SearchController.search()}
+	 * Returns the method with the annotation, such as
+	 * {@code public void com.example.SearchController.search()}.
 	 */
 	public String getPlace() {
 		return this.place;

@@ -21,10 +21,7 @@ public class RefreshPoliciesEvent extends ApplicationEvent {
 	@Serial
 	private static final long serialVersionUID = 1L;
 
-	/**
-	 * Creates an event.
-	 * @param source the object that publishes it
-	 */
+	/** Creates an event of the object that publishes it. */
 	public RefreshPoliciesEvent(Object source) {
 		super(source);
 	}

@@ -54,10 +54,7 @@ public final class PolicyRegistration {
 		return set("enabled", enabled);
 	}
 
-	/**
-	 * Sets the limits, which are all enforced together.
-	 * @param limits at least one limit, such as {@code 10/s} or {@code 100/15m}
-	 */
+	/** Sets the limits, at least one, such as {@code 10/s} or {@code 100/15m}. */
 	public PolicyRegistration limits(String... limits) {
 		return set("limits", List.of(limits));
 	}
@@ -104,20 +101,12 @@ public final class PolicyRegistration {
 		return set("algorithm", algorithm);
 	}
 
-	/**
-	 * Sets the identifiers, each with its own count.
-	 * @param identifiers identifiers as in configuration, such as {@code ip} or
-	 * {@code header:X-User}
-	 */
+	/** Sets the identifiers, such as {@code ip} or {@code header:X-User}. */
 	public PolicyRegistration identifiers(String... identifiers) {
 		return set("identifiers", List.of(identifiers));
 	}
 
-	/**
-	 * Sets what happens to requests that lack an identifier.
-	 * @param missing {@link MissingIdentifier#SKIP}, {@link MissingIdentifier#DENY}, or
-	 * an identifier to count them by
-	 */
+	/** Sets what happens to requests that lack an identifier. */
 	public PolicyRegistration missingIdentifier(MissingIdentifier missing) {
 		return set("missing-identifier", missing.toString());
 	}
@@ -147,10 +136,7 @@ public final class PolicyRegistration {
 		return set("routes", this.routes);
 	}
 
-	/**
-	 * Sets the condition under which the policy applies to a request.
-	 * @param expression an expression over {@code #request} and {@code #query}
-	 */
+	/** Sets under which condition, an expression, the policy applies to a request. */
 	public PolicyRegistration when(String expression) {
 		return set("when", expression);
 	}
@@ -166,18 +152,14 @@ public final class PolicyRegistration {
 		return set("when", condition);
 	}
 
-	/**
-	 * Sets the condition under which the policy does not apply to a request.
-	 * @param expression an expression over {@code #request} and {@code #query}
-	 */
+	/** Sets under which condition, an expression, the policy does not apply. */
 	public PolicyRegistration unless(String expression) {
 		return set("unless", expression);
 	}
 
 	/**
-	 * Sets the condition under which the policy does not apply to a request. The rules
-	 * are those of {@link #when(Predicate)}.
-	 * @param condition returns whether the policy does not apply
+	 * Sets the condition under which the policy does not apply to a request, as for
+	 * {@link #when(Predicate)}.
 	 */
 	public PolicyRegistration unless(Predicate<HttpServletRequest> condition) {
 		return set("unless", condition);
@@ -189,10 +171,8 @@ public final class PolicyRegistration {
 	}
 
 	/**
-	 * Sets the metadata that a log keeps with each request. The policy must have the
+	 * Sets the expression whose text is kept with each request. The policy must have the
 	 * algorithm {@code sliding-log}.
-	 * @param expression an expression over {@code #request}, {@code #query} and
-	 * {@code #principal}
 	 */
 	public PolicyRegistration metadata(String expression) {
 		return set("metadata", expression);
