@@ -38,25 +38,6 @@ final class PropertyForm {
 			"plans by name, such as { pro: { limits: 1000/h } }", String.class,
 			"expressions by name, such as { tenant: \"#principal.claims['tenant']\" }");
 
-	/** Of texts, and of the elements of lists of texts. */
-	private static final Map<String, String> OF_NAMES = Map.ofEntries(Map.entry("limits", "a limit such as 120/m"),
-			Map.entry("identifiers", "an identifier such as ip or header:X-User"),
-			Map.entry("paths", "a path pattern such as GET /orders/**"),
-			Map.entry("exclude", "a path pattern such as GET /orders/**"),
-			Map.entry("allow", "an identifier with a value, such as ip:203.0.113.0/24"),
-			Map.entry("deny", "an identifier with a value, such as ip:203.0.113.0/24"),
-			Map.entry("styles", "a header style such as draft"),
-			Map.entry("trusted-proxies", "an address or a network such as 10.0.0.0/8"),
-			Map.entry("nodes", "a host and a port such as example.com:6379"),
-			Map.entry("missing-identifier", "skip, deny, or an identifier such as header:X-User"),
-			Map.entry("algorithm", "the name of an algorithm such as token-bucket"),
-			Map.entry("when", "an expression such as #request.getHeader('X-Channel') == 'web'"),
-			Map.entry("unless", "an expression such as #request.getHeader('X-Probe') == 'yes'"),
-			Map.entry("count-when", "a condition such as status in [401, 403]"),
-			Map.entry("reset-when", "a condition such as status in [200, 204]"),
-			Map.entry("reset", "an identifier such as ip or header:X-User"),
-			Map.entry("plan", "an expression such as #principal?.claims['plan']"));
-
 	private PropertyForm() {
 	}
 
@@ -74,7 +55,7 @@ final class PropertyForm {
 		if (List.class.isAssignableFrom(raw)) {
 			return (type.getGeneric(0).resolve() == RouteSettings.class)
 					? "a list of routes such as { paths: POST /orders/**, cost: 2 }"
-					: OF_NAMES.getOrDefault(lastWord(name), "a text") + ", or a list of them";
+					: ofText(name) + ", or a list of them";
 		}
 		if (raw.isEnum()) {
 			return "one of " + String.join(", ", constants(raw));
@@ -82,8 +63,7 @@ final class PropertyForm {
 		if (raw.isRecord()) {
 			return OF_GROUPS.getOrDefault(raw, "a group of properties: " + String.join(", ", properties(raw)));
 		}
-		return (raw == String.class) ? OF_NAMES.getOrDefault(lastWord(name), "a text")
-				: OF_TYPES.get(ClassUtils.resolvePrimitiveIfNecessary(raw));
+		return (raw == String.class) ? ofText(name) : OF_TYPES.get(ClassUtils.resolvePrimitiveIfNecessary(raw));
 	}
 
 	/** Returns the constants of an enum as users write them. */
@@ -98,12 +78,28 @@ final class PropertyForm {
 		return SetOptions.parameters(type).map(SetOptions::name).sorted().toList();
 	}
 
-	private static String lastWord(ConfigurationPropertyName name) {
+	/** Returns the form of a text, or of an element of a list of texts. */
+	private static String ofText(ConfigurationPropertyName name) {
 		ConfigurationPropertyName word = name;
 		while (word.isLastElementIndexed()) {
 			word = word.getParent();
 		}
-		return word.getLastElement(Form.DASHED);
+		return switch (word.getLastElement(Form.DASHED)) {
+			case "limits" -> "a limit such as 120/m";
+			case "identifiers", "reset" -> "an identifier such as ip or header:X-User";
+			case "missing-identifier" -> "skip, deny, or an identifier such as header:X-User";
+			case "paths", "exclude" -> "a path pattern such as GET /orders/**";
+			case "allow", "deny" -> "an identifier with a value, such as ip:203.0.113.0/24";
+			case "styles" -> "a header style such as draft";
+			case "trusted-proxies" -> "an address or a network such as 10.0.0.0/8";
+			case "nodes" -> "a host and a port such as example.com:6379";
+			case "algorithm" -> "the name of an algorithm such as token-bucket";
+			case "when", "unless" -> "an expression such as #request.getHeader('X-Channel') == 'web'";
+			case "count-when" -> "a condition such as status in [401, 403]";
+			case "reset-when" -> "a condition such as status in [200, 204]";
+			case "plan" -> "an expression such as #principal?.claims['plan']";
+			default -> "a text";
+		};
 	}
 
 }
