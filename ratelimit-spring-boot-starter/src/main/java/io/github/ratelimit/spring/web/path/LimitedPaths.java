@@ -108,12 +108,16 @@ public final class LimitedPaths {
 
 	/** Returns the names of the policies that may deny a {@code GET} of a handler. */
 	public List<String> denying(String path) {
-		List<PathContainer> paths = List.of(PathContainer.parsePath(path),
-				PathContainer.parsePath(this.servletPath + path));
-		return this.entries.stream()
-			.filter((entry) -> entry.policy().enforcement().denies() && entry.limits(paths))
-			.map((entry) -> entry.policy().policy().name())
-			.toList();
+		RequestPaths paths = new RequestPaths(List.of(PathContainer.parsePath(this.servletPath + path)),
+				List.of(PathContainer.parsePath(path)));
+		List<String> names = new ArrayList<>();
+		for (Entry entry : this.entries) {
+			PolicyUse use = entry.policy().enforcement().denies() ? entry.use("GET", paths) : null;
+			if (use != null && use.cost() > 0) {
+				names.add(use.policy().policy().name());
+			}
+		}
+		return names;
 	}
 
 	/**
@@ -171,13 +175,6 @@ public final class LimitedPaths {
 		private static List<String> with(String pattern, List<String> patterns) {
 			return patterns.isEmpty() ? List.of(pattern)
 					: Stream.concat(patterns.stream(), Stream.of(pattern)).distinct().toList();
-		}
-
-		private boolean limits(List<PathContainer> forms) {
-			return forms.stream().anyMatch((path) -> {
-				Route route = find(this.routes, "GET", path);
-				return route != null && route.cost() > 0;
-			}) && forms.stream().noneMatch((path) -> find(this.excluded, "GET", path) != null);
 		}
 
 		private static @Nullable Route find(List<Route> routes, String method, PathContainer path) {
