@@ -126,7 +126,7 @@ public final class PolicyReader {
 		return (text != null) ? read(property, text, () -> ResponseCondition.parse(text)) : null;
 	}
 
-	/** Refuses resets that have no effect, or that others could cause. */
+	/** Refuses resets of other identifiers, and those that anybody could cause. */
 	private static void requireReset(String policy, PolicySettings settings, List<String> identifiers) {
 		List<String> reset = settings.reset();
 		String when = settings.resetWhen();

@@ -31,16 +31,16 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Who mistypes a password and then has it right starts anew: for that account and from
  * that address, whatever answers the login.
  */
-@StartApplication(on = { Container.TOMCAT, Container.JETTY },
-		value = """
-				ratelimit.policies:
-				  path: { paths: [POST /form, GET /basic, POST /nobody, POST /broken], limits: 5/15m, identifiers: ip+header:X-Account,
-				    count-when: 'status in [401]', reset-when: 'status in [200, 204]', reset: ip+header:X-Account }
-				  method: { limits: 5/15m, identifiers: ip+header:X-Account, count-when: 'status in [401]',
-				    reset-when: 'status in [200, 204]', reset: ip+header:X-Account }
-				  address: { paths: [POST /form, GET /basic, POST /nobody, POST /open], limits: 20/15m,
-				    count-when: 'status in [401]' }
-				""")
+@StartApplication(on = { Container.TOMCAT, Container.JETTY }, value = """
+		ratelimit.policies:
+		  path: { paths: [POST /form, GET /basic, POST /nobody, POST /broken], limits: 5/15m,
+		    identifiers: ip+header:X-Account, count-when: 'status in [401]',
+		    reset-when: 'status in [200, 204]', reset: ip+header:X-Account }
+		  method: { limits: 5/15m, identifiers: ip+header:X-Account, count-when: 'status in [401]',
+		    reset-when: 'status in [200, 204]', reset: ip+header:X-Account }
+		  address: { paths: [POST /form, GET /basic, POST /nobody, POST /open], limits: 20/15m,
+		    count-when: 'status in [401]' }
+		""")
 class ResetWhenIT extends WithApplication {
 
 	private static final Semaphore clientIsGone = new Semaphore(0);
