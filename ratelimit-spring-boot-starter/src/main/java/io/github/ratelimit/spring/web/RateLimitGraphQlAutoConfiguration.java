@@ -6,6 +6,7 @@ import graphql.ErrorClassification;
 import graphql.GraphQL;
 import graphql.GraphQLError;
 import graphql.GraphqlErrorBuilder;
+import io.github.ratelimit.spring.decide.LoggedOnce;
 import io.github.ratelimit.spring.web.answer.Answer;
 import reactor.core.publisher.Mono;
 
@@ -30,6 +31,8 @@ import org.springframework.graphql.execution.SubscriptionExceptionResolver;
 @ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
 public final class RateLimitGraphQlAutoConfiguration {
 
+	private final LoggedOnce warnings = new LoggedOnce(RateLimitGraphQlAutoConfiguration.class);
+
 	/** Resolvers of the application come first. */
 	@Bean
 	@Order(Ordered.LOWEST_PRECEDENCE)
@@ -44,8 +47,9 @@ public final class RateLimitGraphQlAutoConfiguration {
 		return (ex) -> errors(ex, GraphqlErrorBuilder.newError());
 	}
 
-	private static Mono<List<GraphQLError>> errors(Throwable ex, GraphqlErrorBuilder<?> error) {
+	private Mono<List<GraphQLError>> errors(Throwable ex, GraphqlErrorBuilder<?> error) {
 		return Mono.justOrEmpty(Answer.to(ex))
+			.doOnNext((answer) -> answer.warn(this.warnings))
 			.map((answer) -> List.of(error.errorType(ErrorClassification.errorClassification(answer.code()))
 				.message(answer.message())
 				.extensions(answer.details())

@@ -14,6 +14,7 @@ import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.RateLimitedExpressionException;
 import io.github.ratelimit.spring.decide.CarriedCaller;
+import io.github.ratelimit.spring.decide.LoggedOnce;
 import io.github.ratelimit.spring.web.CapturedRequest.Handshake;
 import io.github.ratelimit.spring.web.answer.Answer;
 import org.jspecify.annotations.Nullable;
@@ -100,11 +101,14 @@ public final class RateLimitWebSocketAutoConfiguration {
 	@Order(Ordered.LOWEST_PRECEDENCE)
 	static class DeniedMessages {
 
+		private final LoggedOnce warnings = new LoggedOnce(DeniedMessages.class);
+
 		@MessageExceptionHandler({ RateLimitExceededException.class, CallerDeniedException.class, StoreException.class,
 				RateLimitedExpressionException.class })
 		@SendToUser(destinations = "/queue/errors", broadcast = false)
 		Map<String, Object> tell(Exception ex) {
 			Answer answer = Objects.requireNonNull(Answer.to(ex));
+			answer.warn(this.warnings);
 			Map<String, Object> error = answer.details();
 			error.put("code", answer.code());
 			error.put("message", answer.message());

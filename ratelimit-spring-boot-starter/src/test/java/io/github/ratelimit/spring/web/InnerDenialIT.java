@@ -12,6 +12,7 @@ import io.github.ratelimit.spring.OutgoingRateLimits;
 import io.github.ratelimit.spring.RejectionHandler;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.http.HttpServletRequest;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -45,6 +46,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 		  tenant: { limits: 5/m, identifiers: header:X-Tenant, missing-identifier: deny }
 		  told: { limits: 1000/h, identifiers: global }
 		  own: { limits: 1/h, identifiers: global }
+		  uncaught: { limits: 1/h, identifiers: global }
 		  clients: { paths: /needs/**, limits: 5/h }
 		""")
 class InnerDenialIT extends WithApplication {
@@ -108,6 +110,12 @@ class InnerDenialIT extends WithApplication {
 			.doesNotContain("\"told\"", "\"own\"");
 		assertThat(answer.headers().allValues("Cache-Control")).contains("no-store");
 		assertThat(this.application.statuses(4, "/needs/" + path)).containsExactly(503, 503, 503, 429);
+	}
+
+	@Test
+	void deniedCallThatNobodyCatchesIsLogged(CapturedOutput output) {
+		assertThat(this.application.statuses(3, "/needs/uncaught/client")).containsExactly(200, 503, 503);
+		assertThat(output).containsOnlyOnce("Outgoing call denied by the policy 'uncaught' (1/h); try again in 3600 s");
 	}
 
 	@Import({ Resolvers.class, Needs.class, Calls.class })

@@ -12,6 +12,7 @@ import io.github.ratelimit.spring.OutgoingCallDeniedException;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.RateLimitedExpressionException;
 import io.github.ratelimit.spring.Rejection.Reason;
+import io.github.ratelimit.spring.decide.LoggedOnce;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,11 +21,18 @@ import org.jspecify.annotations.Nullable;
  * @param reason why it is rejected; {@code null} if the arguments of a limited method
  * made no valid cost or identifier
  * @param decision the decision that denied it; {@code null} if there was none
+ * @param outgoing which call to another service was denied, and how long to wait;
+ * {@code null} if there was none
  */
-public record Answer(@Nullable Reason reason, @Nullable Decision decision) {
+public record Answer(@Nullable Reason reason, @Nullable Decision decision, @Nullable String outgoing) {
 
 	/** Causes may be a cycle. */
 	private static final int LONGEST_CHAIN = 50;
+
+	/** Creates an answer that is not because of a call to another service. */
+	public Answer(@Nullable Reason reason, @Nullable Decision decision) {
+		this(reason, decision, null);
+	}
 
 	/**
 	 * Returns the answer to a request that failed.
@@ -43,8 +51,9 @@ public record Answer(@Nullable Reason reason, @Nullable Decision decision) {
 
 	private static @Nullable Answer of(Throwable ex) {
 		if (ex instanceof RateLimitExceededException exceeded) {
-			return new Answer((ex instanceof OutgoingCallDeniedException) ? Reason.OUTGOING_DENIED : Reason.DENIED,
-					exceeded.getDecision());
+			return (ex instanceof OutgoingCallDeniedException)
+					? new Answer(Reason.OUTGOING_DENIED, exceeded.getDecision(), ex.getMessage())
+					: new Answer(Reason.DENIED, exceeded.getDecision());
 		}
 		if (ex instanceof CallerDeniedException) {
 			return new Answer(Reason.CALLER_DENIED, null);
@@ -66,6 +75,18 @@ public record Answer(@Nullable Reason reason, @Nullable Decision decision) {
 			return Math.max(1, StatusHeaders.seconds(time));
 		}
 		return (this.reason == Reason.STORE_FAILED) ? 1L : null;
+	}
+
+	/**
+	 * Warns that nobody has caught the denial of a call to another service, if that is
+	 * the reason: once for each policy and its limits.
+	 */
+	public void warn(LoggedOnce warnings) {
+		if (this.outgoing != null) {
+			warnings.warn(this.outgoing.replaceFirst(";.*", ""),
+					"{}. Nobody has caught the exception, so that the service is unavailable to its caller. This is logged once",
+					this.outgoing);
+		}
 	}
 
 	/** Returns the names of the limits that denied the request. */

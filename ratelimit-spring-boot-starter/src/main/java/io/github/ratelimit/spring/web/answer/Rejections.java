@@ -86,6 +86,7 @@ public final class Rejections {
 			response.sendError(HttpServletResponse.SC_BAD_REQUEST);
 			return;
 		}
+		answer.warn(this.warnings);
 		Rejection rejection = new Rejection(answer.reason(), answer.decision(), problem(answer, answer.reason()));
 		ProblemDetail problem = rejection.problem();
 		int status = problem.getStatus();
