@@ -17,11 +17,11 @@ import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.outage.OutageRateLimiter;
 import io.github.ratelimit.redis.RedisErrorKind;
 import io.github.ratelimit.redis.RedisListener;
-import io.github.ratelimit.spring.DecisionListener;
 import io.github.ratelimit.spring.PolicyDecision;
 import io.github.ratelimit.spring.PolicyDecision.Outcome;
 import io.github.ratelimit.spring.RateLimiterDecorator;
 import io.github.ratelimit.spring.actuate.RateLimitsDescriptor.PolicyDescriptor;
+import io.github.ratelimit.spring.decide.WaitListener;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import io.github.ratelimit.spring.policy.Mode;
 import io.micrometer.core.instrument.Counter;
@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * Safe for use by several threads.
  */
-final class RateLimitMetrics implements DecisionListener, PenaltyListener, RedisListener, RateLimiterDecorator {
+final class RateLimitMetrics implements WaitListener, PenaltyListener, RedisListener, RateLimiterDecorator {
 
 	private static final int SOURCES = Decision.Source.values().length;
 
@@ -125,6 +125,15 @@ final class RateLimitMetrics implements DecisionListener, PenaltyListener, Redis
 			timers.set(index, timer);
 		}
 		return timer;
+	}
+
+	@Override
+	public void waited(String policy, End end, Duration time) {
+		Timer.builder("ratelimit.waits")
+			.description("How long callers have waited for a policy, also those that had not to")
+			.tags("policy", policy, "outcome", PolicyDescriptor.text(end))
+			.register(this.registry)
+			.record(time);
 	}
 
 	@Override

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.function.UnaryOperator;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
@@ -17,8 +16,10 @@ import io.github.ratelimit.waiting.WaitingRateLimiter.Time;
 import io.github.ratelimit.spring.OutgoingCallDeniedException;
 import io.github.ratelimit.spring.OutgoingRateLimits;
 import io.github.ratelimit.spring.PolicyLimiter;
+import io.github.ratelimit.spring.decide.Decider;
 import io.github.ratelimit.spring.decide.GivenIdentifiers;
 import io.github.ratelimit.spring.decide.PolicyEnforcer;
+import io.github.ratelimit.spring.decide.WaitListener;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 
@@ -32,13 +33,13 @@ import org.springframework.http.client.ClientHttpResponse;
  * answers say.
  *
  * @param policies the policies by name
- * @param current returns the current form of a policy
+ * @param decider knows the current form of a policy, and is told of waits
  * @param limiter decides
  * @param enforcer supplies what knows how identifiers are counted
  * @param waits remembers who has to wait
  * @param time how time passes for those who wait
  */
-record PolicyOutgoingLimits(ConfiguredPolicies policies, UnaryOperator<IdentifiedPolicy> current, PolicyLimiter limiter,
+record PolicyOutgoingLimits(ConfiguredPolicies policies, Decider decider, PolicyLimiter limiter,
 		Supplier<PolicyEnforcer> enforcer, RequestedWaits waits, Time time) implements OutgoingRateLimits {
 
 	/** GitHub asks to wait with 403 as well. */
@@ -63,7 +64,7 @@ record PolicyOutgoingLimits(ConfiguredPolicies policies, UnaryOperator<Identifie
 		}
 		return (request, body, execution) -> {
 			Identifier caller = this.enforcer.get().counted(identifier.apply(request));
-			boolean denies = this.current.apply(configured).enforcement().denies();
+			boolean denies = this.decider.current(configured).enforcement().denies();
 			PolicyLimiter.Acquisition call = acquire(policy, caller, maxWait, denies);
 			try {
 				ClientHttpResponse response = execution.execute(request, body);
@@ -94,6 +95,9 @@ record PolicyOutgoingLimits(ConfiguredPolicies policies, UnaryOperator<Identifie
 				Duration left = left(maxWait, start);
 				Duration told = denies ? this.waits.remaining(policy, caller) : null;
 				if (told != null && told.compareTo(left) > 0) {
+					if (!maxWait.isZero()) {
+						this.decider.waited(policy, WaitListener.End.DENIED, Duration.ZERO);
+					}
 					throw new OutgoingCallDeniedException(policy,
 							new Decision(false, List.of(), told, Decision.Source.LOCAL));
 				}
@@ -108,6 +112,7 @@ record PolicyOutgoingLimits(ConfiguredPolicies policies, UnaryOperator<Identifie
 				call.refund();
 				if (told.compareTo(left(maxWait, start)) <= 0) {
 					this.time.pass(told.toNanos(), new Semaphore(0));
+					this.decider.waited(policy, WaitListener.End.ALLOWED, told);
 				}
 			}
 		}

@@ -45,7 +45,7 @@ public final class RateLimitClientAutoConfiguration {
 			ObjectProvider<Time> times) {
 		Time time = times.getIfAvailable(() -> Time.SYSTEM);
 		BlockList blocks = (store instanceof BlockList list) ? decider.leases().watchBlocks(list) : null;
-		return new PolicyOutgoingLimits(policies, decider::current, limiters.getObject(),
+		return new PolicyOutgoingLimits(policies, decider, limiters.getObject(),
 				SingletonSupplier.of(enforcer::getObject),
 				new RequestedWaits(blocks, !(store instanceof MemoryRateLimiter), time::nanoTime), time);
 	}

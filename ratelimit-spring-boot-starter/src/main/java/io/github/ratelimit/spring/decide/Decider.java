@@ -60,6 +60,8 @@ public final class Decider implements AutoCloseable {
 
 	private final WaitingRateLimiter waiting;
 
+	private final Time time;
+
 	private final Deciding<RuntimeException> atOnce = this::acquire;
 
 	private final Reservations reservations = new Reservations(Ticker.systemTicker());
@@ -98,6 +100,7 @@ public final class Decider implements AutoCloseable {
 		this.limiter = new OutageRateLimiter(this.leases, (policy) -> OnStoreFailure.DENY, local,
 				(ex) -> RedisErrorKind.of(ex).isUnanswered());
 		this.waiting = new WaitingRateLimiter(this.limiter, time);
+		this.time = time;
 		this.counted = new Counted(this.limiter, this.waiting, this.leases, local, this.reservations, longestCall);
 		this.outcomes = new PolicyOutcomes(listeners, shown, this.limiter);
 		this.sources = SingletonSupplier.of(() -> sources.get()
@@ -145,7 +148,8 @@ public final class Decider implements AutoCloseable {
 	 * @param atMost how long to wait at most
 	 */
 	public Decided acquire(List<PolicyCharge> requested, Duration atMost) throws InterruptedException {
-		return decide(requested, false, (charges, call) -> await(charges, call, atMost));
+		return (atMost.compareTo(Duration.ZERO) > 0)
+				? decide(requested, false, (charges, call) -> await(charges, call, atMost)) : decide(requested);
 	}
 
 	/**
@@ -203,9 +207,12 @@ public final class Decider implements AutoCloseable {
 		return decision;
 	}
 
-	/** Notifies listeners of the last attempt only, and of how long that took. */
+	/**
+	 * Notifies listeners of the last attempt only, with its own time, and of the wait.
+	 */
 	private Decision await(List<PolicyCharge> charges, long call, Duration atMost) throws InterruptedException {
 		long[] start = { System.nanoTime() };
+		long began = this.time.nanoTime();
 		Decision decision;
 		try {
 			decision = this.waiting.acquire(request(charges, call), atMost, () -> {
@@ -215,10 +222,22 @@ public final class Decider implements AutoCloseable {
 		}
 		catch (StoreException ex) {
 			this.outcomes.notify(charges, null, start[0]);
+			this.outcomes.waited(charges, WaitListener.End.FAILED, this.time.nanoTime() - began);
+			throw ex;
+		}
+		catch (InterruptedException ex) {
+			this.outcomes.waited(charges, WaitListener.End.INTERRUPTED, this.time.nanoTime() - began);
 			throw ex;
 		}
 		this.outcomes.notify(charges, decision, start[0]);
+		this.outcomes.waited(charges, decision.allowed() ? WaitListener.End.ALLOWED : WaitListener.End.DENIED,
+				this.time.nanoTime() - began);
 		return decision;
+	}
+
+	/** Notifies listeners of a wait elsewhere. */
+	public void waited(String policy, WaitListener.End end, Duration time) {
+		this.outcomes.waited(policy, end, time);
 	}
 
 	/**

@@ -68,6 +68,21 @@ final class PolicyOutcomes {
 		}
 	}
 
+	/** Notifies the listeners of a wait for all policies that may deny the request. */
+	void waited(List<PolicyCharge> charges, WaitListener.End end, long nanos) {
+		charges.stream()
+			.filter((charge) -> !charge.isShadow())
+			.forEach((charge) -> waited(charge.charge().policy().name(), end, Duration.ofNanos(nanos)));
+	}
+
+	void waited(String policy, WaitListener.End end, Duration time) {
+		this.listeners.tell((listener) -> {
+			if (listener instanceof WaitListener waits) {
+				waits.waited(policy, end, time);
+			}
+		});
+	}
+
 	/**
 	 * Returns a charge as an allowed request has used it: where it was counted;
 	 * {@code null} if it was not, because its policy would deny it, or limits nothing

@@ -1,13 +1,11 @@
 package io.github.ratelimit.spring.client;
 
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -17,7 +15,6 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
-import io.github.ratelimit.waiting.WaitingRateLimiter.Time;
 import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.redis.PipelineRateLimiter;
 import io.github.ratelimit.redis.RedisConnections;
@@ -29,7 +26,6 @@ import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.config.RateLimitOffAutoConfiguration;
 import io.github.ratelimit.test.ManualClock;
-import io.github.ratelimit.test.ManualTime;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,6 +37,7 @@ import redis.clients.jedis.RedisClient;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpRequest;
 import org.springframework.http.client.ClientHttpRequest;
@@ -51,9 +48,9 @@ import org.springframework.mock.http.client.MockClientHttpResponse;
 import org.springframework.web.client.ResourceAccessException;
 import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestTemplate;
-import org.springframework.web.client.support.RestClientAdapter;
+import org.springframework.web.client.support.RestClientHttpServiceGroupConfigurer;
 import org.springframework.web.service.annotation.GetExchange;
-import org.springframework.web.service.invoker.HttpServiceProxyFactory;
+import org.springframework.web.service.registry.ImportHttpServices;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -80,6 +77,7 @@ class OutgoingRateLimitsIT {
 	private final AtomicInteger received = new AtomicInteger();
 
 	private final ApplicationContextRunner runner = StarterRunners.nonWeb()
+		.withBean(ClientHttpRequestFactory.class, () -> this::request)
 		.withPropertyValues("ratelimit.defaults.identifiers=global", "ratelimit.policies.all.limits=3/m",
 				"ratelimit.policies.tenants.limits=2/m", "ratelimit.policies.tenants.identifiers=code:tenant");
 
@@ -114,15 +112,12 @@ class OutgoingRateLimitsIT {
 
 	@Test
 	void callsOfAnyClientBeyondTheLimitsAreNotSent() {
-		this.onRedis.run((context) -> {
+		this.onRedis.withUserConfiguration(Services.class).run((context) -> {
 			RestClient client = all(context);
 			RestTemplate template = new RestTemplate(this::request);
 			template.getInterceptors().add(limits(context).interceptor("all"));
-			Remote remote = HttpServiceProxyFactory.builderFor(RestClientAdapter.create(client))
-				.build()
-				.createClient(Remote.class);
 			List<Runnable> calls = List.of(() -> call(client, "a"), () -> template.getForEntity(URL, String.class),
-					remote::call);
+					context.getBean(Remote.class)::call);
 			calls.forEach(Runnable::run);
 			assertThat(calls)
 				.allSatisfy((call) -> assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(call::run)
@@ -132,65 +127,6 @@ class OutgoingRateLimitsIT {
 			this.clock.advance(Duration.ofMinutes(1));
 			calls.forEach(Runnable::run);
 			assertThat(this.received).hasValue(6);
-		});
-	}
-
-	@Test
-	void callsWaitForTheirPolicyAndForTheService() {
-		this.onRedis.withBean(Time.class, () -> new ManualTime(this.clock)).run((context) -> {
-			RestClient client = client(this::request, limits(context).interceptor("all", Duration.ofMinutes(1)));
-			assertThat(statuses(client, "a", "a", "a", "a", "a", "a", "a")).containsOnly(200);
-			assertThat(this.clock.instant()).isEqualTo("2026-01-01T00:02:00Z");
-			answer(429, "Retry-After: 30");
-			assertThat(statuses(client, "a", "a")).containsExactly(429, 200);
-			assertThat(this.clock.instant()).isEqualTo("2026-01-01T00:02:30Z");
-			answer(429, "Retry-After: 61");
-			assertThat(statuses(client, "a", "a")).containsExactly(429, 0);
-			assertThat(this.clock.instant()).isEqualTo("2026-01-01T00:03:00Z");
-		});
-	}
-
-	/** The store does not keep the wait of the service. */
-	@Test
-	void callsWaitForTheServiceAsThisInstanceWasTold() {
-		ManualTime time = new ManualTime(this.clock);
-		this.onCommands.withBean(Time.class, () -> time).run((context) -> {
-			RestClient client = client(this::request,
-					limits(context).interceptor("tenants", TENANT, Duration.ofSeconds(30)));
-			answer(429, "Retry-After: 30");
-			assertThat(statuses(client, "a", "a")).containsExactly(429, 200);
-			assertThat(this.clock.instant()).isEqualTo("2026-01-01T00:00:30Z");
-		});
-	}
-
-	@Test
-	void interruptedCallIsNotSent() {
-		this.onRedis.withBean(Time.class, () -> new Time() {
-
-			@Override
-			public void pass(long nanos, Semaphore signal) throws InterruptedException {
-				throw new InterruptedException();
-			}
-
-		}).run((context) -> {
-			RestClient client = client(this::request, limits(context).interceptor("all", Duration.ofHours(1)));
-			assertThat(statuses(client, "a", "a", "a")).containsOnly(200);
-			assertThatExceptionOfType(ResourceAccessException.class).isThrownBy(() -> call(client, "a"))
-				.withCauseInstanceOf(InterruptedIOException.class);
-			assertThat(Thread.interrupted()).isTrue();
-			assertThat(this.received).hasValue(3);
-		});
-	}
-
-	@Test
-	void waitThatCannotBeIsRefused() {
-		this.onRedis.withPropertyValues("ratelimit.policies.all.count-denied=true").run((context) -> {
-			OutgoingRateLimits limits = limits(context);
-			assertThatIllegalArgumentException().isThrownBy(() -> limits.interceptor("all", Duration.ofNanos(-1)))
-				.withMessage("Invalid longest wait (PT-0.000000001S): must not be negative.");
-			assertThatIllegalArgumentException().isThrownBy(() -> limits.interceptor("all", Duration.ofSeconds(1)))
-				.withMessageContaining("nobody can wait for it");
-			assertThat(statuses(client(this::request, limits.interceptor("all")), "a")).containsOnly(200);
 		});
 	}
 
@@ -208,12 +144,6 @@ class OutgoingRateLimitsIT {
 			}, interceptor), "a"));
 			assertThat(limiter.tryAcquire("one").allowed()).isTrue();
 		});
-	}
-
-	@Test
-	void callsAreCountedByTheGivenIdentifier() {
-		this.onRedis.run((context) -> assertThat(statuses(tenants(context), "a", "a", "b", "a", "b", "b"))
-			.containsExactly(200, 200, 200, 0, 200, 0));
 	}
 
 	/** A lease knows no blocks. */
@@ -331,7 +261,7 @@ class OutgoingRateLimitsIT {
 	}
 
 	@Test
-	void policyThatCannotCountCallsIsRefused() {
+	void callsAreCountedByTheIdentifierOfThePolicyAlone() {
 		this.onRedis.run((context) -> {
 			OutgoingRateLimits limits = limits(context);
 			assertThatIllegalArgumentException().isThrownBy(() -> limits.interceptor("al"))
@@ -346,6 +276,8 @@ class OutgoingRateLimitsIT {
 			assertThatIllegalArgumentException().isThrownBy(() -> call(wrong, "a"))
 				.withMessageContaining("it counts by [code:tenant], but user is none of them.");
 			assertThat(this.received).hasValue(0);
+			assertThat(statuses(tenants(context), "a", "a", "b", "a", "b", "b")).containsExactly(200, 200, 200, 0, 200,
+					0);
 		});
 	}
 
@@ -392,6 +324,19 @@ class OutgoingRateLimitsIT {
 			.uri(URL)
 			.header("X-Tenant", tenant)
 			.exchange((request, response) -> response.getStatusCode().value());
+	}
+
+	/** As in {@code docs/code.md}. */
+	@ImportHttpServices(group = "remote", types = Remote.class)
+	static class Services {
+
+		@Bean
+		RestClientHttpServiceGroupConfigurer limited(OutgoingRateLimits limits, ClientHttpRequestFactory service) {
+			return (groups) -> groups.filterByName("remote")
+				.forEachClient((group, client) -> client.requestFactory(service)
+					.requestInterceptor(limits.interceptor("all")));
+		}
+
 	}
 
 	interface Remote {
