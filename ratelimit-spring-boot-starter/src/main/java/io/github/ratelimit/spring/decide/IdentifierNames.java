@@ -14,6 +14,8 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.policy.MissingIdentifier;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.ConcurrentLruCache;
+
 /**
  * The names of identifiers: {@code ip}, {@code user}, {@code header:NAME},
  * {@code cookie:NAME}, {@code query:NAME}, {@code path}, {@code method}, {@code global},
@@ -51,6 +53,10 @@ public final class IdentifierNames {
 
 	/** What many clients have in common. */
 	private static final Set<String> SHARED = Set.of(PATH, METHOD, GLOBAL);
+
+	/** The parts of combinations; there are few in an application. */
+	private static final ConcurrentLruCache<String, List<String>> parsed = new ConcurrentLruCache<>(1000,
+			(name) -> List.copyOf(split(name, '+')));
 
 	private IdentifierNames() {
 	}
@@ -171,10 +177,11 @@ public final class IdentifierNames {
 
 	/**
 	 * Returns the parts of an identifier, between plus signs. Those in parentheses,
-	 * brackets and quotes of expressions do not separate parts.
+	 * brackets and quotes of expressions do not separate parts. Each identifier is parsed
+	 * once.
 	 */
 	public static List<String> parts(String name) {
-		return split(name, '+');
+		return (name.indexOf('+') < 0) ? List.of(name) : parsed.get(name);
 	}
 
 	/**
