@@ -43,8 +43,8 @@ public final class ConcurrentLimit {
 	public static void requireOther(String name) {
 		if (name.endsWith(SUFFIX)) {
 			throw new IllegalArgumentException(
-					"Invalid policy name (%s): must not end with '%s', which names the calls that run at once."
-						.formatted(name, SUFFIX));
+					"Invalid policy name (%s): must not end with '%s', which names concurrent calls.".formatted(name,
+							SUFFIX));
 		}
 	}
 
