@@ -86,17 +86,6 @@ class ConcurrentDecisionsTests {
 	}
 
 	@Test
-	void callsAreEndedOneByOne() {
-		decide(ONLY, 1);
-		decide(ONLY, 7);
-		assertThat(decide(ONLY, 1).retryAfter()).hasValue(Duration.ofSeconds(1));
-		this.running.get(1).end();
-		this.running.get(1).end();
-		assertThat(running(ONLY)).isEqualTo(1);
-		assertThat(decide(ONLY, 1).allowed()).isTrue();
-	}
-
-	@Test
 	void callCostsOneUnlessTheRequestIsFree() {
 		assertThat(decide(ONLY, 0).allowed()).isTrue();
 		assertThat(decide(BOTH, 0).allowed()).isTrue();

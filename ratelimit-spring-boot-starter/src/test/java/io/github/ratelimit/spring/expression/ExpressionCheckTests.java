@@ -78,6 +78,7 @@ class ExpressionCheckTests {
 		add("sequence", CharSequence.class, "cs");
 		add("duration", Duration.class, Duration.ofSeconds(3));
 		add("list", List.class, List.of(point));
+		add("ids", List.class, List.of(1, 2, 3));
 		add("set", Set.class, Set.of("z"));
 		add("map", Map.class, Map.of("k", point));
 		add("optional", Optional.class, Optional.of(point));
@@ -115,6 +116,40 @@ class ExpressionCheckTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> parse(text))
 			.withMessageStartingWith("Invalid expression (" + text + "): there is no ")
 			.withMessageContaining(reason.replace("$", getClass().getName() + '$'));
+	}
+
+	@ParameterizedTest
+	@CsvSource(commentCharacter = '~', delimiter = '|', quoteCharacter = '"', textBlock = """
+			#a5.x                      | #a5 is not allowed; it may only read properties and methods of the variables
+			number / 2                 | number does not follow a variable; it may only read
+			#number.compareTo(size())  | size() does not follow a variable
+			T(Math).max(1, #number)    | T(Math) is not allowed; it may only read
+			new Integer(1)             | is not allowed; it may only read
+			@prices.of(#number)        | @prices is not allowed
+			#number = 5                | is not allowed; it may only read
+			#number++                  | is not allowed; it may only read
+			#price(#number)            | is not allowed; it may only read
+			#root                      | #root is not allowed
+			#number +                  | Invalid expression (#number +):
+			#                          | Invalid expression (#):
+			""")
+	void whatDoesNotOnlyReadVariablesIsRefused(String text, String reason) {
+		assertThatIllegalArgumentException().isThrownBy(() -> parse(text)).withMessageContaining(reason);
+	}
+
+	@ParameterizedTest
+	@CsvSource(commentCharacter = '~', delimiter = '|', textBlock = """
+			#number > 5 ? 1 : 2
+			#ids.?[#this > 1].size()
+			#ids.![intValue()].size() + #number
+			{1, 2}.size() + {a: 1}['a'].intValue()
+			#map['none'] ?: 3
+			#list?.size() ?: 1
+			#array.length
+			7
+			""")
+	void whatOnlyReadsVariablesIsEvaluated(String text) {
+		assertThat(parse(text).evaluate(this.values, Object.class)).isInstanceOf(Integer.class);
 	}
 
 	@ParameterizedTest

@@ -14,8 +14,6 @@ import io.github.ratelimit.spring.annotation.RateLimited;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -25,7 +23,6 @@ import static io.github.ratelimit.spring.method.LimitedBeans.assertDenied;
 import static io.github.ratelimit.spring.method.LimitedBeans.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
@@ -149,50 +146,6 @@ class RateLimitedExpressionTests {
 				.rootCause()
 				.message()
 				.startsWith("Could not resolve placeholder 'x."));
-	}
-
-	@ParameterizedTest
-	@CsvSource(commentCharacter = '~', delimiter = '|', quoteCharacter = '"',
-			textBlock = """
-					#a5.x                  | #a5 is not allowed; it may only read properties and methods of the parameters #a0, #p0, #rows,
-					rows / 2               | rows does not follow a variable; it may only read
-					#rows.compareTo(size()) | size() does not follow a variable
-					T(Math).max(1, #rows)  | T(Math) is not allowed; it may only read
-					new Integer(1)         | is not allowed; it may only read
-					@prices.of(#rows)      | @prices is not allowed
-					#rows = 5              | is not allowed; it may only read
-					#rows++                | is not allowed; it may only read
-					#price(#rows)          | is not allowed; it may only read
-					#root                  | #root is not allowed
-					#rows +                | Invalid costExpression (#rows +):
-					#                      | Invalid costExpression (#):
-					""")
-	void expressionIsRefusedWhenItDoesNotOnlyReadArguments(String text, String reason) throws Exception {
-		assertThatIllegalArgumentException().isThrownBy(() -> parse(text)).withMessageContaining(reason);
-	}
-
-	@ParameterizedTest
-	@CsvSource(commentCharacter = '~', delimiter = '|', textBlock = """
-			#rows > 5 ? 1 : 2
-			#list.?[#this > 1].size()
-			#list.![intValue()].size() + #a0
-			{1, 2}.size() + {a: 1}['a'].intValue()
-			#map['k'] ?: 3
-			#list?.size() ?: 1
-			#array.length
-			7
-			""")
-	void expressionIsAcceptedWhenItOnlyReadsArguments(String text) throws Exception {
-		assertThat(parse(text).evaluate(new Object[] { 7, List.of(1, 2, 3), Map.of("k", 1), new int[4] }))
-			.isInstanceOf(Integer.class);
-	}
-
-	private static MethodExpression parse(String text) throws NoSuchMethodException {
-		return MethodExpression.parse("costExpression", text, RateLimitedExpressionTests.class.getDeclaredMethod(
-				"sample", int.class, List.class, Map.class, int[].class), RateLimitedExpressionTests.class, "here");
-	}
-
-	static void sample(int rows, List<Integer> list, Map<String, Integer> map, int[] array) {
 	}
 
 	private static void assertInvalid(Runnable call, String expression, String reason) {
