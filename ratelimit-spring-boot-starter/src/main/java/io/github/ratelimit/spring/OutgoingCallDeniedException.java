@@ -10,7 +10,7 @@ import io.github.ratelimit.LimitStatus;
  * Thrown when a call to another service that {@link OutgoingRateLimits} limit is denied:
  * by a limit, or because the other service has asked to wait. Whoever is being served
  * meanwhile has done nothing wrong, so a web application answers with 503 unless it
- * handles the exception itself.
+ * handles the exception itself. The log warns of that once for each policy.
  *
  * @since 0.1
  */

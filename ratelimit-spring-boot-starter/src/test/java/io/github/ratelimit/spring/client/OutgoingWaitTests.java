@@ -9,8 +9,11 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
+import io.github.ratelimit.Decision;
 import io.github.ratelimit.DelegatingRateLimiter;
+import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.OutgoingCallDeniedException;
 import io.github.ratelimit.spring.OutgoingRateLimits;
@@ -124,6 +127,22 @@ class OutgoingWaitTests {
 				.withCauseInstanceOf(InterruptedIOException.class);
 			assertThat(Thread.interrupted()).isTrue();
 			assertThat(waits(context)).isEqualTo("allowed: 2 in 0 s, interrupted: 1 in 10 s");
+		});
+	}
+
+	@Test
+	void failureOfTheStoreEndsTheWait() {
+		StoreException failure = new StoreException("gone", new IllegalStateException());
+		this.runner.withBean(RateLimiter.class, () -> new DelegatingRateLimiter(new MemoryRateLimiter(this.clock)) {
+
+			@Override
+			public Decision tryAcquire(RateLimitRequest request) {
+				throw failure;
+			}
+
+		}).withPropertyValues("ratelimit.policies.all.on-store-failure=deny").run((context) -> {
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> status(client(context, 60)));
+			assertThat(waits(context)).isEqualTo("failed: 1 in 0 s");
 		});
 	}
 
