@@ -50,23 +50,14 @@ class RequestedWaitTests {
 			Retry-After: Thu, 01 Jan 2026 12:00:30 GMT & Date: Thu, 01 Jan 2026 12:00:10 GMT | PT20S
 			Retry-After: Thu, 01 Jan 2026 12:00:30 GMT & Date: today | PT30S
 			X-RateLimit-Remaining: 0 & X-RateLimit-Reset: 1767268860    | PT1M
-			X-RateLimit-Remaining: 0 & X-RateLimit-Reset: 1767268860000 | PT1M
-			X-RateLimit-Remaining: 0 & X-RateLimit-Reset: 1767268801    | PT1S
-			X-RateLimit-Remaining: 0 & X-RateLimit-Reset: 1767268800    |
-			X-RateLimit-Remaining: 0 & X-RateLimit-Reset: 1767268799    |
-			X-RateLimit-Remaining: 0 & X-RateLimit-Reset: 4102444800    | PT1H
 			X-RateLimit-Remaining: 0 & X-RateLimit-Reset: 60            | PT1M
-			X-RateLimit-Remaining: 0 & X-RateLimit-Reset: 99999999999999999999 | PT1H
 			X-RateLimit-Remaining:  0 & X-RateLimit-Reset:  1767268860  | PT1M
 			X-RateLimit-Remaining: 1 & X-RateLimit-Reset: 1767268860    |
 			X-RateLimit-Remaining: -1 & X-RateLimit-Reset: 1767268860   |
 			X-RateLimit-Remaining: & X-RateLimit-Reset: 1767268860      |
 			X-RateLimit-Remaining: nil & X-RateLimit-Reset: 1767268860  |
 			X-RateLimit-Remaining: 0.5 & X-RateLimit-Reset: 1767268860  |
-			X-RateLimit-Remaining: 0 & X-RateLimit-Reset: -60           |
 			X-RateLimit-Remaining: 0 & X-RateLimit-Reset: soon          |
-			X-RateLimit-Remaining: 0 & X-RateLimit-Reset: 1767268860.5  |
-			X-RateLimit-Remaining: 0 & X-RateLimit-Reset:               |
 			X-RateLimit-Remaining: 0                                    |
 			X-RateLimit-Reset: 1767268860                               |
 			RateLimit: "day";r=0;t=50                                   | PT50S

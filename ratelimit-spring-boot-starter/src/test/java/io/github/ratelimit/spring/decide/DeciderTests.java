@@ -80,12 +80,20 @@ class DeciderTests {
 	}
 
 	@Test
-	void listenersAreNotifiedOfEveryPolicy() {
+	void listenersGetOutcomeAndViolatingIdentifiersOfEveryPolicy() {
+		Identifier bob = Identifier.user("bob");
 		decide(ONE, TWO);
-		decide(ONE, TWO);
-		assertThat(this.notified).extracting((decision) -> decision.policy().policy().name(), PolicyDecision::outcome)
-			.containsExactly(tuple("one", Outcome.ALLOWED), tuple("two", Outcome.ALLOWED), tuple("one", Outcome.DENIED),
-					tuple("two", Outcome.DENIED_BY_OTHER));
+		this.decisions.decide(List.of(new PolicyCharge(ONE, Charge.of(ONE.policy(), ALICE, bob)),
+				new PolicyCharge(TWO, Charge.of(TWO.policy(), bob))));
+		decide(SHADOW);
+		decide(SHADOW);
+		assertThat(this.notified)
+			.extracting((decision) -> decision.policy().policy().name(), PolicyDecision::outcome,
+					(decision) -> decision.violated().stream().map(LimitStatus::identifier).toList())
+			.containsExactly(tuple("one", Outcome.ALLOWED, List.of()), tuple("two", Outcome.ALLOWED, List.of()),
+					tuple("one", Outcome.DENIED, List.of(ALICE)), tuple("two", Outcome.DENIED_BY_OTHER, List.of()),
+					tuple("shadow", Outcome.ALLOWED, List.of()),
+					tuple("shadow", Outcome.SHADOW_DENIED, List.of(ALICE)));
 		assertThat(this.notified).extracting(PolicyDecision::source).containsOnly(Decision.Source.STORE);
 		assertThat(this.notified).extracting(PolicyDecision::time)
 			.allMatch((time) -> time.compareTo(Duration.ZERO) > 0);
@@ -105,21 +113,6 @@ class DeciderTests {
 		assertThat(outcomes("shadow")).containsExactly(Outcome.ALLOWED, Outcome.SHADOW_DENIED);
 		assertThat(outcomes("two")).containsExactly(Outcome.ALLOWED, Outcome.ALLOWED);
 		assertThat(decide(SHADOW).statuses()).isEmpty();
-	}
-
-	@Test
-	void listenersGetViolatedLimitsWithIdentifiers() {
-		Identifier bob = Identifier.user("bob");
-		this.decisions.decide(List.of(new PolicyCharge(ONE, Charge.of(ONE.policy(), ALICE))));
-		this.decisions.decide(List.of(new PolicyCharge(ONE, Charge.of(ONE.policy(), ALICE, bob)),
-				new PolicyCharge(TWO, Charge.of(TWO.policy(), bob))));
-		decide(SHADOW);
-		decide(SHADOW);
-		assertThat(this.notified)
-			.extracting((decision) -> decision.policy().policy().name(),
-					(decision) -> decision.violated().stream().map(LimitStatus::identifier).toList())
-			.containsExactly(tuple("one", List.of()), tuple("one", List.of(ALICE)), tuple("two", List.of()),
-					tuple("shadow", List.of()), tuple("shadow", List.of(ALICE)));
 	}
 
 	/** Policies in shadow mode are settled like others. */

@@ -25,7 +25,6 @@ import io.github.ratelimit.spring.PolicyLimiter;
 import io.github.ratelimit.spring.PolicyLimiter.Acquisition;
 import io.github.ratelimit.spring.PolicyLimiter.Use;
 import io.github.ratelimit.spring.PolicySource;
-import io.github.ratelimit.spring.StartFailure;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.ManualTime;
@@ -310,13 +309,6 @@ class PolicyLimiterTests {
 				assertThat(acquire(limiter, 2, "host", new Identifier("code:host", "example.com")))
 					.containsExactly(true, false);
 			});
-	}
-
-	@Test
-	void policiesOfPathsDoNotCountByGivenIdentifiers() {
-		this.inMemory.withPropertyValues("ratelimit.policies.host.paths=/api")
-			.run((context) -> StartFailure.assertRefused(context, "ratelimit.policies.host.identifiers",
-					"Invalid identifier (code:host): must be ip, user"));
 	}
 
 	@Test

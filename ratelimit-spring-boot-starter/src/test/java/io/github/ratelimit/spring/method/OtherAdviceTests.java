@@ -155,15 +155,6 @@ class OtherAdviceTests {
 			});
 	}
 
-	@Test
-	void startFailsWhenOrderIsThatOfTransactions() {
-		this.runner.withPropertyValues("ratelimit.method.order=2147483647")
-			.run((context) -> assertThat(context).getFailure()
-				.hasStackTraceContaining("ratelimit.method.order")
-				.hasStackTraceContaining("2147483647")
-				.hasStackTraceContaining("Must be less: "));
-	}
-
 	private static void logIn(String name, String role) {
 		SecurityContextHolder.getContext().setAuthentication(new TestingAuthenticationToken(name, "", role));
 	}
