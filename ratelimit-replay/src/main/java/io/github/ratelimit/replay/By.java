@@ -6,6 +6,8 @@ import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
 
 import io.github.ratelimit.Identifier;
 import org.jspecify.annotations.Nullable;
@@ -17,14 +19,17 @@ import org.jspecify.annotations.Nullable;
  */
 record By(List<String> names) {
 
+	private static final Pattern WITH_PORT = Pattern.compile("^(?:(\\d+(?:\\.\\d+){3})|\\[(.*)]):\\d+$");
+
 	/**
 	 * @throws IllegalArgumentException if a part is unknown
 	 */
 	static By parse(String text) {
 		List<String> names = List.of(text.split("\\+", -1));
-		if (!names.stream().allMatch((name) -> name.matches("ip|user|path|method|global|header:[\\w!#$%&'*.^|~-]+"))) {
+		if (!names.stream().allMatch((name) -> name.matches("ip|user|path|method|global|header:[\\w!#$%&'*.^|~-]+"))
+				|| Set.copyOf(names).size() < names.size()) {
 			throw new IllegalArgumentException("Invalid identifier (" + text
-					+ "): must be ip, user, path, method, global, header:NAME, or several joined by a plus.");
+					+ "): must be ip, user, path, method, global, header:NAME, or different ones joined by a plus.");
 		}
 		return new By(names);
 	}
@@ -52,15 +57,18 @@ record By(List<String> names) {
 		return Identifier.combine(parts);
 	}
 
-	/** IPv6 addresses are counted by their /64 network, as policies do by default. */
+	/**
+	 * Ports do not count. IPv6 addresses count by their /64 network, as policies do by
+	 * default.
+	 */
 	private static @Nullable String address(LogLine line) {
 		String text = line.field("ip");
 		if (text == null || text.indexOf(':') < 0) {
 			return text;
 		}
 		try {
-			// A text with a colon is never looked up as a name.
-			InetAddress address = InetAddress.getByName(text);
+			// A text with a colon or four numbers is never looked up as a name.
+			InetAddress address = InetAddress.getByName(WITH_PORT.matcher(text).replaceFirst("$1$2"));
 			byte[] network = Arrays.copyOf(Arrays.copyOf(address.getAddress(), 8), 16);
 			return (address instanceof Inet6Address)
 					? InetAddress.getByAddress(network).getHostAddress().replaceFirst("(:0){4}$", "::/64")

@@ -1,5 +1,6 @@
 package io.github.ratelimit.replay;
 
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -22,6 +23,22 @@ record JsonFields(JsonObject object, Map<String, String> names) {
 			"user", "user remote_user user_id username ClientUsername user.name", "method",
 			"method request_method request.method RequestMethod verb http.request.method", "path",
 			"path uri request_uri request.uri RequestPath url url.original url.path", "request", "request");
+
+	/**
+	 * Parses {@code NAME=FIELD}, by which a field is named that is not found by itself.
+	 * @throws IllegalArgumentException if it has another form, or the name is unknown
+	 */
+	static Map<String, String> names(List<String> options) {
+		Map<String, String> names = new HashMap<>();
+		for (String option : options) {
+			if (!option.matches("(time|ip|user|method|path|request|header:[^=]+)=.+")) {
+				throw new IllegalArgumentException("Invalid field (" + option
+						+ "): must be NAME=FIELD, where NAME is time, ip, user, method, path, request or header:NAME.");
+			}
+			names.put(option.substring(0, option.indexOf('=')), option.substring(option.indexOf('=') + 1));
+		}
+		return names;
+	}
 
 	/**
 	 * @throws IllegalArgumentException if the line is not an object in JSON

@@ -16,15 +16,18 @@ import io.github.ratelimit.Meter;
 /**
  * Parses lines: a line that begins with a brace is JSON, every other one is in the common
  * or combined log format, which are the defaults of Tomcat and nginx.
+ *
+ * @param names names of fields in JSON that are not found by themselves, by the names of
+ * {@link LogLine#fields}, and of {@code time}
  */
-final class LogFormat {
+record LogFormat(Map<String, String> names) {
 
 	private static final String QUOTED = " \"([^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+)\"";
 
-	/** Servers write a backslash before a quote within quotes; users may have spaces. */
-	private static final Pattern COMBINED = Pattern.compile(
-			"(\\S+) \\S+ (.*?) ?\\[([^]]+)](?:" + QUOTED + "(?: \\S+ \\S+(?:" + QUOTED + QUOTED + ")?)?)?.*",
-			Pattern.DOTALL);
+	/** There may be a host with a port first, spaces in users, and escaped quotes. */
+	private static final Pattern COMBINED = Pattern
+		.compile("(?:[^\\s:]+:\\d+ (?=\\S+ \\S+ \\S+ \\[))?(\\S+) \\S+ (.*?) ?\\[([^]]+)](?:" + QUOTED
+				+ "(?: \\S+ \\S+(?:" + QUOTED + QUOTED + ")?)?)?.*", Pattern.DOTALL);
 
 	private static final List<String> GROUPS = List.of("ip", "user", "time", "request", "header:referer",
 			"header:user-agent");
@@ -41,21 +44,6 @@ final class LogFormat {
 	private static final Pattern NUMBER = Pattern.compile("\\d{1,16}(\\.\\d{1,20})?");
 
 	private static final BigDecimal LARGEST_SECONDS = BigDecimal.valueOf(100_000_000_000L);
-
-	private final Map<String, String> names;
-
-	/** The time of the last line, which the next often has, too. */
-	private String lastTime = "";
-
-	private long lastMicros;
-
-	/**
-	 * @param names names of fields in JSON that are not found by themselves, by the names
-	 * of {@link LogLine#fields}, and of {@code time}
-	 */
-	LogFormat(Map<String, String> names) {
-		this.names = names;
-	}
 
 	/**
 	 * Parses a line.
@@ -77,15 +65,7 @@ final class LogFormat {
 		});
 	}
 
-	private long micros(String text) {
-		if (!text.equals(this.lastTime)) {
-			this.lastMicros = parseTime(text);
-			this.lastTime = text;
-		}
-		return this.lastMicros;
-	}
-
-	private static long parseTime(String text) {
+	private static long micros(String text) {
 		String time = text.startsWith("[") ? text.substring(1, text.length() - 1) : text;
 		if (NUMBER.matcher(time).matches()) {
 			BigDecimal number = new BigDecimal(time);

@@ -1,6 +1,7 @@
 package io.github.ratelimit.replay;
 
 import java.util.function.Function;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -14,20 +15,25 @@ import org.jspecify.annotations.Nullable;
  */
 record LogLine(long micros, Function<String, @Nullable String> fields) {
 
+	private static final Pattern HOST_OR_QUERY = Pattern.compile("^https?://[^/?]*|\\?.*");
+
 	@Nullable String field(String name) {
 		String value = this.fields.apply(name);
 		return (value == null || value.isEmpty() || value.equals("-")) ? null : value;
 	}
 
-	/** Returns the method; {@code null} if it is unknown. */
+	/**
+	 * Returns the method, GET for HEAD as policies do; {@code null} if it is unknown.
+	 */
 	@Nullable String method() {
-		return requested("method", 0);
+		String method = requested("method", 0);
+		return "HEAD".equals(method) ? "GET" : method;
 	}
 
 	/** Returns the path without host and query; {@code null} if it is unknown. */
 	@Nullable String path() {
 		String target = requested("path", 1);
-		return (target == null) ? null : target.replaceFirst("^https?://[^/?]*", "").replaceFirst("\\?.*", "");
+		return (target == null) ? null : HOST_OR_QUERY.matcher(target).replaceAll("");
 	}
 
 	private @Nullable String requested(String name, int index) {

@@ -72,7 +72,7 @@ public final class Replay implements Callable<Integer> {
 	private String by = "ip";
 
 	@Option(names = { "-p", "--paths" }, split = ",", paramLabel = "PATTERN",
-			description = "Counts only requests of these paths, such as /api/** or 'POST /login'.")
+			description = "Counts only requests of these paths, such as /api/**, 'POST /login' or /user/{id}. As in a policy, * is any text within a segment, ? one character, /** all below, {id} one segment, and {id:[0-9]+} one that the regular expression matches. Nothing else is a regular expression.")
 	private List<String> paths = List.of();
 
 	@Option(names = { "-a", "--algorithm" }, split = ",", paramLabel = "NAME",
@@ -86,8 +86,8 @@ public final class Replay implements Callable<Integer> {
 	private boolean yaml;
 
 	@Option(names = "--field", paramLabel = "NAME=FIELD",
-			description = "Where JSON has what: NAME is time, ip, user, method, path or header:NAME; FIELD may be a path through objects, such as ip=client.address. Usual names are found without.")
-	private Map<String, String> fields = Map.of();
+			description = "Where JSON has what: NAME is time, ip, user, method, path, request or header:NAME; FIELD may be a path through objects, such as ip=client.address. Usual names are found without.")
+	private List<String> fields = List.of();
 
 	@Spec
 	private @Nullable CommandSpec spec;
@@ -183,7 +183,7 @@ public final class Replay implements Callable<Integer> {
 
 	private Log read(By by, Consumer<Request> action) throws IOException {
 		Progress progress = new Progress(this.files, this.terminal);
-		Log log = new Log(by, new Paths(this.paths), new LogFormat(this.fields));
+		Log log = new Log(by, new Paths(this.paths), new LogFormat(JsonFields.names(this.fields)));
 		log.read(this.files, progress, action);
 		progress.clear();
 		return log;

@@ -5,13 +5,14 @@ import java.util.Map;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 class LogFormatTests {
 
-	private final LogFormat format = new LogFormat(Map.of("user", "account.name", "header:X-Key", "key"));
+	private final LogFormat format = new LogFormat(JsonFields.names(List.of("user=account.name", "header:X-Key=key")));
 
 	/** Seconds, address, user, method, path and User-Agent. In lines, ' stands for ". */
 	@ParameterizedTest
@@ -22,6 +23,7 @@ class LogFormatTests {
 					host - x [17/May/2015:05:35:03 -0430] '-' 400 0 '-' '-'                        | 1431857103 | host | x | | |
 					1.2.3.4 - - [17/May/2015:10:05:03 +0000] 'GET /\\'a H/1' 200 5 '-' 'a\\'b' 'x' | 1431857103 | 1.2.3.4 | | GET | /\\'a | a\\'b
 					1.2.3.4 - - [17/May/2015:10:05:03 +0000] 'GET http://h/a?b H/1' 2 -            | 1431857103 | 1.2.3.4 | | GET | /a |
+					example.org:443 1.2.3.4 - b [17/May/2015:10:05:03 +0000] 'GET /a H/1' 200 5 '-' 'x' | 1431857103 | 1.2.3.4 | b | GET | /a | x
 					1.2.3.4 - - [17/May/2015:10:05:03 +0000] 'GET /cut-of                          | 1431857103 | 1.2.3.4 | | | |
 					1.2.3.4 - - [2015-05-17T12:05:03+02:00] '\\x16\\x03' 400 0                      | 1431857103 | 1.2.3.4 | | | |
 					""")
@@ -74,9 +76,10 @@ class LogFormatTests {
 	@ParameterizedTest
 	@CsvSource({ "ip, 1.2.3.4, ip:1.2.3.4", "ip, ::ffff:1.2.3.4, ip:1.2.3.4",
 			"ip, 2001:db8:1:2:3:4:5:6, ip:2001:db8:1:2::/64", "ip, -, null",
-			"ip, host.example.org, ip:host.example.org", "ip, 1:x, ip:1:x", "user, 1.2.3.4, user:bob",
+			"ip, host.example.org, ip:host.example.org", "ip, 1:x, ip:1:x", "ip, 1.2.3.4:5678, ip:1.2.3.4",
+			"ip, [2001:db8:1:2:3::1]:443, ip:2001:db8:1:2::/64", "user, 1.2.3.4, user:bob",
 			"header:X-Key, 1.2.3.4, ip:1.2.3.4", "global, 1.2.3.4, global:",
-			"ip+path, 1.2.3.4, ip+path:1.2.3.4+GET /{id}", "method, 1.2.3.4, method:HEAD" })
+			"ip+path, 1.2.3.4, ip+path:1.2.3.4+GET /{id}", "method, 1.2.3.4, method:GET" })
 	void clientIsIdentifiedAsByPolicies(String by, String ip, String client) {
 		LogLine line = new LogLine(0, Map.of("ip", ip, "user", "bob", "request", "HEAD /a?b HTTP/1.1")::get);
 		Paths paths = new Paths(List.of("POST /**", "GET /{id}"));
@@ -87,14 +90,24 @@ class LogFormatTests {
 	@CsvSource({ "/a/**, GET /a, true", "/a/**, GET /a/b/c, true", "/a/**, GET /ab, false", "/a/*, GET /a/b, true",
 			"/a/*, GET /a/b/c, false", "/*.js, GET /x.js, true", "/*.js, GET /xyjs, false", "POST /a, GET /a, false",
 			"GET /a, HEAD /a, true", "/u/{id}/x, GET /u/1/x, true", "/u/{id}/x, GET /u/1/2/x, false",
-			"/**, GET /, true" })
+			"/**, GET /, true", "/, GET /, true", "/, GET /a, false", "/a?, GET /ab, true", "/a?, GET /a/, false",
+			"/a, GET //a;x=1/, true", "/a/, GET /a, true", "/**/x, GET /a/b/x, true", "/**/x, GET /x, true",
+			"/u/{id:[0-9]+}, GET /u/12, true", "/u/{id:[0-9]+}, GET /u/me, false", "/{id:[^.]+}, GET /a/b, false",
+			"/{id:.*}, GET /a/b, false", "GET /{a}.{b:js|css}, GET /x.css, true", " /a , GET /a, true" })
 	void pathMatchesPattern(String pattern, String request, boolean matches) {
 		LogLine line = new LogLine(0, Map.of("request", request + " HTTP/1.1")::get);
 		assertThat(new Paths(List.of(pattern)).match(line)).isEqualTo(matches);
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "foo", "ip+", "header:", "ip user" })
+	@ValueSource(strings = { "a", "/{a", "/a}", "/{a:[}", "/a b", "/{a:b/c}", "get /a", "" })
+	void patternThatIsNoneIsRefused(String text) {
+		assertThatIllegalArgumentException().isThrownBy(() -> new Paths(List.of(text)))
+			.withMessageStartingWith("Invalid path (" + text + "): ");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "foo", "ip+", "header:", "ip user", "ip+ip" })
 	void unknownIdentifierIsRefused(String text) {
 		assertThatIllegalArgumentException().isThrownBy(() -> By.parse(text))
 			.withMessageStartingWith("Invalid identifier");
