@@ -10,46 +10,39 @@ import io.github.ratelimit.Policy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request that a policy has decided, as every store does. All times are in
- * microseconds.
+ * A request that a policy has decided, as every store does. Times are in microseconds.
  *
- * @param meter what the client has used, with this request if it is allowed
- * @param waits for each limit, how long until it would allow the request; {@link #NEVER}
- * if it will not
+ * @param meter what is used, with this request if it is allowed
+ * @param waits for each limit, how long until it would allow the request
+ * @param retryAfter how long until all would; 0 if the request is allowed
  */
-record Attempt(Meter meter, long[] waits) {
+record Attempt(Meter meter, long[] waits, long retryAfter) {
 
 	static final long NEVER = Long.MAX_VALUE;
 
 	/**
 	 * Decides a request.
-	 * @param state what the client has used before; {@code null} for nothing. It must no
-	 * longer be used if this attempt {@linkplain #isChange() is a change}
+	 * @param state what is used before; {@code null} for nothing. It must no longer be
+	 * used if this {@linkplain #isChange() is a change}
 	 */
 	static Attempt make(Policy policy, @Nullable MeterState state, long now) {
 		Algorithm algorithm = policy.algorithm();
 		List<Limit> limits = policy.limits();
-		Attempt attempt = new Attempt(algorithm.meter(limits, state, now), new long[limits.size()]);
-		for (int i = 0; i < limits.size(); i++) {
-			attempt.waits[i] = (algorithm.largestCost(limits.get(i)) > 0) ? attempt.meter.retryAfter(i, 1) : NEVER;
+		Meter meter = algorithm.meter(limits, state, now);
+		long[] waits = new long[limits.size()];
+		long longest = 0;
+		for (int i = 0; i < waits.length; i++) {
+			waits[i] = (algorithm.largestCost(limits.get(i)) > 0) ? meter.retryAfter(i, 1) : NEVER;
+			longest = Math.max(longest, waits[i]);
 		}
-		if (attempt.isAllowed()) {
-			attempt.meter.add(1, "");
+		if (longest == 0) {
+			meter.add(1, "");
 		}
-		return attempt;
+		return new Attempt(meter, waits, longest);
 	}
 
 	boolean isAllowed() {
-		return retryAfter() == 0;
-	}
-
-	/** Returns how long until all limits would allow the request. */
-	long retryAfter() {
-		long longest = 0;
-		for (long wait : this.waits) {
-			longest = Math.max(longest, wait);
-		}
-		return longest;
+		return this.retryAfter == 0;
 	}
 
 	/** Returns whether the state of the meter has to be kept. */

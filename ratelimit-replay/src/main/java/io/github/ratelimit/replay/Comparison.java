@@ -1,6 +1,7 @@
 package io.github.ratelimit.replay;
 
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -19,15 +20,17 @@ import org.jspecify.annotations.Nullable;
  */
 final class Comparison {
 
-	private static final long SMALLEST_SWEEP = 1024;
+	private static final int SMALLEST_SWEEP = 1024;
 
-	private final List<Result> results;
+	final List<Result> results;
 
-	private final Timeline timeline;
+	/** The requests over time, and behind them the denials by each policy. */
+	final Timeline timeline;
 
 	private final Map<Identifier, Client> clients = new HashMap<>();
 
-	private long untilSweep = SMALLEST_SWEEP;
+	/** Requests until what no longer matters is forgotten. */
+	private int untilSweep = SMALLEST_SWEEP;
 
 	/**
 	 * Creates a comparison.
@@ -54,25 +57,11 @@ final class Comparison {
 				}
 			}
 		}
-		sweep(now);
-	}
-
-	/** Forgets what no longer matters, after twice as many requests as clients. */
-	private void sweep(long now) {
 		this.untilSweep--;
 		if (this.untilSweep == 0) {
-			this.clients.values().forEach((client) -> client.forget(now));
-			this.untilSweep = Math.max(SMALLEST_SWEEP, 2L * this.clients.size());
+			this.clients.values().forEach((one) -> one.forget(now));
+			this.untilSweep = SMALLEST_SWEEP + 2 * this.clients.size();
 		}
-	}
-
-	List<Result> results() {
-		return this.results;
-	}
-
-	/** Returns the requests over time, and behind them the denials by each policy. */
-	Timeline timeline() {
-		return this.timeline;
 	}
 
 	Collection<Client> clients() {
@@ -126,8 +115,6 @@ final class Comparison {
 	/** A client, and what the first policy denied it. */
 	static final class Client {
 
-		private static final @Nullable MeterState[] NOTHING = {};
-
 		final Identifier identifier;
 
 		long requests;
@@ -145,7 +132,7 @@ final class Comparison {
 		private final long[] limits;
 
 		/** What is used of each policy. */
-		private @Nullable MeterState[] states = NOTHING;
+		private final @Nullable MeterState[] states;
 
 		/** Until when that matters, in microseconds. */
 		private long kept;
@@ -153,12 +140,10 @@ final class Comparison {
 		private Client(Identifier identifier, int policies) {
 			this.identifier = identifier;
 			this.limits = new long[policies];
+			this.states = new @Nullable MeterState[policies];
 		}
 
 		private Attempt attempt(int index, Policy policy, long now) {
-			if (this.states.length == 0) {
-				this.states = new @Nullable MeterState[this.limits.length];
-			}
 			Attempt attempt = Attempt.make(policy, this.states[index], now);
 			if (attempt.isChange()) {
 				this.kept = Math.max(this.kept, now + attempt.meter().ttl());
@@ -169,7 +154,7 @@ final class Comparison {
 
 		private void forget(long now) {
 			if (this.kept <= now) {
-				this.states = NOTHING;
+				Arrays.fill(this.states, null);
 			}
 		}
 

@@ -1,6 +1,7 @@
 package io.github.ratelimit.replay;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -44,15 +45,19 @@ final class Log {
 
 	private long newest;
 
-	private long first = Long.MAX_VALUE;
+	/** The time of the first and of the last request, in microseconds. */
+	long first = Long.MAX_VALUE;
 
-	private long last;
+	long last;
 
-	private long requests;
+	/** How many requests were counted. */
+	long requests;
 
-	private boolean wholeSeconds = true;
+	/** Whether the log tells no parts of seconds. */
+	boolean wholeSeconds = true;
 
-	private boolean incomplete;
+	/** Whether a file could not be read to its end. */
+	boolean incomplete;
 
 	Log(By by, Paths paths, LogFormat format) {
 		this.by = by;
@@ -92,7 +97,7 @@ final class Log {
 			for (String line = file.next(); line != null; line = file.next()) {
 				Request request = line.isBlank() ? null : parse(file.place(), line);
 				if (request != null) {
-					heads.add(new Head(file, request, file.place()));
+					heads.add(new Head(file, request));
 					return;
 				}
 			}
@@ -129,7 +134,7 @@ final class Log {
 		long micros = head.request.micros;
 		if (micros < this.newest - LATE_MICROS) {
 			if (count("times the log goes back") == 1) {
-				this.problems.add(head.place + ": the log goes back by more than a minute, and limits with it");
+				this.problems.add(head.file.place() + ": the log goes back by more than a minute, and limits with it");
 			}
 			release(action, 0, Long.MAX_VALUE);
 			this.newest = micros;
@@ -153,29 +158,9 @@ final class Log {
 		return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
 	}
 
-	/** Returns the time of the first request. */
-	Instant first() {
-		return time(this.first);
-	}
-
-	/** Returns the time of the last request. */
-	Instant last() {
-		return time(this.last);
-	}
-
-	/** Returns whether the log tells no parts of seconds. */
-	boolean wholeSeconds() {
-		return this.wholeSeconds;
-	}
-
-	/** Returns how many requests were counted. */
-	long requests() {
-		return this.requests;
-	}
-
-	/** Returns whether a file could not be read to its end. */
-	boolean incomplete() {
-		return this.incomplete;
+	/** Returns the time from the first request to the last. */
+	Duration length() {
+		return (this.requests > 0) ? Duration.between(time(this.first), time(this.last)) : Duration.ZERO;
 	}
 
 	private long count(String what) {
@@ -200,7 +185,7 @@ final class Log {
 	}
 
 	/** The next request of a file. */
-	private record Head(LogFile file, Request request, String place) {
+	private record Head(LogFile file, Request request) {
 
 	}
 

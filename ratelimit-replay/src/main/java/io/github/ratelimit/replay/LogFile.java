@@ -2,6 +2,7 @@ package io.github.ratelimit.replay;
 
 import java.io.BufferedInputStream;
 import java.io.Closeable;
+import java.io.EOFException;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -49,7 +50,8 @@ final class LogFile implements Closeable {
 			this.in = compressed ? new GZIPInputStream(buffered, LONGEST) : buffered;
 		}
 		catch (IOException ex) {
-			throw new IOException(name + " (" + ex + ")", ex);
+			throw new IOException(name + " (" + ((ex instanceof EOFException) ? "it is cut" : ex.getMessage()) + ")",
+					ex);
 		}
 	}
 

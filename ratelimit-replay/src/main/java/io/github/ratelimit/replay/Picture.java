@@ -39,14 +39,14 @@ final class Picture {
 
 	/** Returns the picture. There has to be a request. */
 	static String draw(Comparison comparison) {
-		Picture picture = new Picture(comparison.timeline());
-		List<Result> results = comparison.results();
+		Picture picture = new Picture(comparison.timeline);
+		List<Result> results = comparison.results;
 		picture.add(
 				"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %s %s\" font-family=\"sans-serif\" font-size=\"12\">",
 				WIDTH + 2 * LEFT, TOP + ROW * results.size());
 		picture.add("<title>Requests that limits deny</title><rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>");
 		picture.text("start", 24, "Requests in each %s, allowed (grey) and denied (red) by %s"
-			.formatted(Table.time(comparison.timeline().length()), Report.text(results.get(0).policy.limits())));
+			.formatted(Table.time(comparison.timeline.length()), Report.text(results.get(0).policy.limits())));
 		for (int i = 0; i < results.size(); i++) {
 			picture.row(results.get(i), i + 1, TOP + ROW * i + 14);
 		}

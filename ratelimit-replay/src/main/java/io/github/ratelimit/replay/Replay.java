@@ -5,10 +5,12 @@ import java.io.PrintWriter;
 import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -36,9 +38,6 @@ import picocli.CommandLine.Spec;
  * <pre>
  * java -jar ratelimit-replay.jar access.log --limits 10/s,120/m --by ip
  * </pre>
- *
- * Its exit code is 0, or 1 if nothing could be read, 2 if an option is invalid, and 3 if
- * a file could not be read to its end.
  */
 @Command(name = "ratelimit-replay", mixinStandardHelpOptions = true, sortOptions = false, usageHelpAutoWidth = true,
 		description = "Says what limits would have denied in the past, from access logs: how many requests, of whom, when, and how long these would have waited.",
@@ -55,6 +54,8 @@ public final class Replay implements Callable<Integer> {
 
 	private static final int INCOMPLETE = 3;
 
+	private static final List<Limit> SEARCHED = Stream.of("1/s", "1/m", "1/h", "1/d").map(Limit::parse).toList();
+
 	@Parameters(arity = "1..*", paramLabel = "FILE",
 			description = "Access logs, also compressed by gzip; - is the standard input. In the common or combined format (the defaults of Tomcat, nginx and Apache) or JSON, an object a line. Files are merged by time.")
 	private List<String> files = List.of();
@@ -64,7 +65,7 @@ public final class Replay implements Callable<Integer> {
 	private List<String> limits = List.of();
 
 	@Option(names = { "-s", "--spare" }, paramLabel = "PERCENT",
-			description = "Searches for the smallest limits that never deny so many clients, such as 99.9%%: for the windows of --limits, whatever their quotas, or for a second, minute, hour and day.")
+			description = "Searches for the smallest limits that never deny so many clients, such as 99.9%%, for a second, minute, hour and day, or for the windows of --limits, whose quotas then do not matter. Windows longer than the log are left out.")
 	private @Nullable String spare;
 
 	@Option(names = { "-b", "--by" }, paramLabel = "IDENTIFIER",
@@ -76,10 +77,11 @@ public final class Replay implements Callable<Integer> {
 	private List<String> paths = List.of();
 
 	@Option(names = { "-a", "--algorithm" }, split = ",", paramLabel = "NAME",
-			description = "Algorithms to compare; the first is the one of details, --spare and --yaml. Default: all, and sliding-window for these.")
+			description = "Algorithms to compare; the first is the one of details, --spare and --yaml. Default: all, and sliding-window for these; with --spare only that.")
 	private List<String> algorithms = List.of();
 
-	@Option(names = "--svg", paramLabel = "FILE", description = "Draws denials over time into this file.")
+	@Option(names = "--svg", paramLabel = "FILE",
+			description = "Draws denials over time into this file, in a folder that exists.")
 	private @Nullable Path svg;
 
 	@Option(names = "--yaml", description = "Prints the policy, to paste below ratelimit.policies in application.yml.")
@@ -137,27 +139,37 @@ public final class Replay implements Callable<Integer> {
 
 	private int run(PrintWriter out, PrintWriter err) throws IOException {
 		List<Limit> limits = this.limits.stream().map(Limit::parse).toList();
-		Algorithm algorithm = this.algorithms.isEmpty() ? new SlidingWindow() : algorithm(this.algorithms.get(0));
+		List<Algorithm> algorithms = algorithms();
+		Algorithm algorithm = algorithms.get(0);
 		By by = By.parse(this.by);
+		requireFiles();
 		Found found = null;
 		if (this.spare != null) {
-			found = search(algorithm, limits, by, percent(this.spare));
+			BigDecimal percent = percent(this.spare);
+			// A policy refuses the limits as they are told, before the quotas are left
+			// out.
+			Spare search = new Spare(algorithm,
+					limits.isEmpty() ? SEARCHED : new Policy(algorithm.name(), algorithm, limits).limits());
+			Log log = read(by, search::add);
+			found = search.find(percent, log.length());
 			limits = found.together();
+			if (limits.isEmpty()) {
+				return nothing(log, "No limit can be found: " + String.join(", ", found.leftOut()), err);
+			}
 		}
 		else if (limits.isEmpty()) {
 			throw new IllegalArgumentException("Say --limits, such as 10/s,120/m, or --spare, such as 99.9%.");
 		}
-		List<Policy> policies = policies(algorithm, limits, err);
+		List<Policy> policies = policies(algorithms, limits, err);
 		Comparison comparison = new Comparison(policies);
 		Log log = read(by, comparison::add);
-		log.problems().forEach(err::println);
-		if (log.requests() == 0) {
-			err.println("There is no request that can be counted.");
-			return NOTHING;
+		if (log.requests == 0) {
+			return nothing(log, "", err);
 		}
+		log.problems().forEach(err::println);
 		out.println(Report.traffic(log, comparison, by));
 		if (found != null) {
-			out.println(Report.spared(found));
+			out.println(Report.spared(found, !this.limits.isEmpty()));
 		}
 		out.println(Report.limits(log, comparison));
 		out.println(Report.mostDenied(comparison));
@@ -167,18 +179,39 @@ public final class Replay implements Callable<Integer> {
 		if (this.yaml) {
 			out.println(Report.yaml(limits, algorithm, by, this.paths));
 		}
-		return log.incomplete() ? INCOMPLETE : 0;
+		return log.incomplete ? INCOMPLETE : 0;
 	}
 
-	private Found search(Algorithm algorithm, List<Limit> limits, By by, BigDecimal percent) throws IOException {
-		if (this.files.contains("-")) {
-			throw new IllegalArgumentException("Invalid file (-): must be a file for --spare, which reads it twice.");
+	/** Refuses before the work what would make it useless, or overwrite a log. */
+	private void requireFiles() {
+		Set<Path> logs = new HashSet<>();
+		for (String file : this.files) {
+			Path path = Path.of(file);
+			if (!logs.add(path.toAbsolutePath().normalize())) {
+				throw new IllegalArgumentException(
+						"Invalid file (%s): must be there once, because each of its lines counts.".formatted(file));
+			}
+			if (this.spare != null && (file.equals("-") || (Files.exists(path) && !Files.isRegularFile(path)))) {
+				throw new IllegalArgumentException(
+						"Invalid file (%s): must be a file for --spare, which reads it twice.".formatted(file));
+			}
 		}
-		Stream<Limit> windows = limits.isEmpty() ? Stream.of("1/s", "1/m", "1/h", "1/d").map(Limit::parse)
-				: limits.stream();
-		Spare spare = new Spare(algorithm, windows.map(Limit::window).toList());
-		read(by, spare::add);
-		return spare.find(percent);
+		if (this.svg != null) {
+			Path path = this.svg.toAbsolutePath().normalize();
+			Path written = Files.exists(path) ? path : path.resolveSibling("");
+			if (logs.contains(path) || Files.isDirectory(path) || !Files.isWritable(written)) {
+				throw new IllegalArgumentException(
+						"Invalid svg (%s): must be a file that can be written, in a folder that exists, and none of the logs."
+							.formatted(this.svg));
+			}
+		}
+	}
+
+	/** Says why there is no report. */
+	private static int nothing(Log log, String reason, PrintWriter err) {
+		log.problems().forEach(err::println);
+		err.println((log.requests > 0) ? reason : "There is no request that can be counted.");
+		return NOTHING;
 	}
 
 	private Log read(By by, Consumer<Request> action) throws IOException {
@@ -190,31 +223,31 @@ public final class Replay implements Callable<Integer> {
 	}
 
 	/**
-	 * Returns the policy to look at, and then those to compare it with: all that support
-	 * the limits, or those that are chosen.
+	 * Returns the policy to look at, and then those to compare it with: those that are
+	 * chosen, or without a choice and a search all that support the limits.
 	 */
-	private List<Policy> policies(Algorithm main, List<Limit> limits, PrintWriter err) {
+	private List<Policy> policies(List<Algorithm> chosen, List<Limit> limits, PrintWriter err) {
 		Map<String, Policy> policies = new LinkedHashMap<>();
-		policies.put(main.name(), new Policy(main.name(), main, limits));
-		this.algorithms.stream()
-			.map(Replay::algorithm)
-			.forEach((algorithm) -> policies.putIfAbsent(algorithm.name(),
-					new Policy(algorithm.name(), algorithm, limits)));
-		for (Algorithm algorithm : this.algorithms.isEmpty() ? Algorithms.all() : List.<Algorithm>of()) {
+		chosen.forEach((algorithm) -> policies.put(algorithm.name(), new Policy(algorithm.name(), algorithm, limits)));
+		boolean all = this.algorithms.isEmpty() && this.spare == null;
+		for (Algorithm algorithm : all ? Algorithms.all() : List.<Algorithm>of()) {
 			try {
 				policies.putIfAbsent(algorithm.name(), new Policy(algorithm.name(), algorithm, limits));
 			}
 			catch (IllegalArgumentException ex) {
-				err.println(ex.getMessage());
+				err.println("Without " + algorithm.name() + ": " + ex.getMessage());
 			}
 		}
 		return List.copyOf(policies.values());
 	}
 
-	private static Algorithm algorithm(String name) {
-		return Algorithms.find(name)
-			.orElseThrow(() -> new IllegalArgumentException("Invalid algorithm (%s): must be one of %s.".formatted(name,
-					String.join(", ", Algorithms.all().stream().map(Algorithm::name).toList()))));
+	/** Returns the algorithms that are chosen, the one of details first. */
+	private List<Algorithm> algorithms() {
+		return this.algorithms.isEmpty() ? List.of(new SlidingWindow()) : this.algorithms.stream()
+			.map((name) -> Algorithms.find(name.strip())
+				.orElseThrow(() -> new IllegalArgumentException("Invalid algorithm (%s): must be one of %s."
+					.formatted(name, String.join(", ", Algorithms.all().stream().map(Algorithm::name).toList())))))
+			.toList();
 	}
 
 	private static BigDecimal percent(String text) {

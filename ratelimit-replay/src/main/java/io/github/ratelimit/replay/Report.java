@@ -26,8 +26,8 @@ final class Report {
 
 	/** Returns what was read. */
 	static String traffic(Log log, Comparison comparison, By by) {
-		return "%s requests of %s clients (%s), from %s to %s%n".formatted(Table.number(log.requests()),
-				Table.number(comparison.clients().size()), by, log.first(), log.last());
+		return "%s requests of %s clients (%s), from %s to %s%n".formatted(Table.number(log.requests),
+				Table.number(comparison.clients().size()), by, Log.time(log.first), Log.time(log.last));
 	}
 
 	/** Returns what each limit would have denied, by algorithm. */
@@ -35,24 +35,24 @@ final class Report {
 		long clients = comparison.clients().size();
 		Table table = new Table(2, "algorithm", "limit", "requests denied", "", "clients denied", "", "wait: half",
 				"99 %", "longest");
-		for (int i = 0; i < comparison.results().size(); i++) {
-			Result result = comparison.results().get(i);
+		for (int i = 0; i < comparison.results.size(); i++) {
+			Result result = comparison.results.get(i);
 			List<Limit> limits = result.policy.limits();
 			for (int limit = 0; limit < limits.size() && limits.size() > 1; limit++) {
 				long requests = result.byLimit[limit];
 				long denied = comparison.clientsDenied(i, 1L << limit);
 				table.add((limit == 0) ? result.policy.name() : "", limits.get(limit).toString(),
-						Table.number(requests), Table.percent(requests, log.requests()), Table.number(denied),
+						Table.number(requests), Table.percent(requests, log.requests), Table.number(denied),
 						Table.percent(denied, clients), "", "", "");
 			}
 			long denied = comparison.clientsDenied(i, -1);
 			table.add((limits.size() > 1) ? "" : result.policy.name(),
 					(limits.size() > 1) ? "together" : limits.get(0).toString(), Table.number(result.denied),
-					Table.percent(result.denied, log.requests()), Table.number(denied), Table.percent(denied, clients),
+					Table.percent(result.denied, log.requests), Table.number(denied), Table.percent(denied, clients),
 					wait(result, 50), wait(result, 99), wait(result, 100));
 		}
-		Duration shortest = comparison.results().get(0).policy.limits().get(0).window();
-		return table + ((log.wholeSeconds() && shortest.compareTo(COARSE) < 0)
+		Duration shortest = comparison.results.get(0).policy.limits().get(0).window();
+		return table + ((log.wholeSeconds && shortest.compareTo(COARSE) < 0)
 				? "The log has whole seconds only: windows of less than 10s are inexact.%n".formatted() : "");
 	}
 
@@ -63,7 +63,7 @@ final class Report {
 
 	/** Returns who was denied most by the first policy, and when. */
 	static String mostDenied(Comparison comparison) {
-		Result result = comparison.results().get(0);
+		Result result = comparison.results.get(0);
 		Table table = new Table(1, "client", "requests", "denied", "first denied", "last denied", "longest wait");
 		comparison.clients()
 			.stream()
@@ -74,23 +74,28 @@ final class Report {
 			.forEach((client) -> table.add(Table.printable(client.identifier.value()), Table.number(client.requests),
 					Table.number(client.denied), client.firstDenied.toString(), client.lastDenied.toString(),
 					(client.wait == 0) ? "never" : Table.time(Duration.ofMillis(client.wait / 1000))));
-		Map.Entry<Long, long[]> worst = comparison.timeline()
-			.periods()
+		Map.Entry<Long, long[]> worst = comparison.timeline.periods()
 			.entrySet()
 			.stream()
 			.max(Comparator.comparingLong((period) -> period.getValue()[1]))
 			.orElseThrow();
 		return (result.denied == 0) ? "%s denies nobody.%n".formatted(result.policy.name())
 				: "Denied most by %s:%n%sMost in %s: %s, from %s on%n".formatted(result.policy.name(), table,
-						Table.time(comparison.timeline().length()), Table.number(worst.getValue()[1]),
+						Table.time(comparison.timeline.length()), Table.number(worst.getValue()[1]),
 						Instant.ofEpochSecond(worst.getKey()));
 	}
 
-	/** Returns the smallest limits that spare as many clients as demanded. */
-	static String spared(Found found) {
-		return "Smallest limits by which %s never denies %s %% of %s clients:%n  each alone:    %s%n  all together:  %s (clients denied: %s)%n"
+	/**
+	 * Returns the smallest limits that spare as many clients as demanded.
+	 * @param chosen whether the windows were chosen, by limits with quotas
+	 */
+	static String spared(Found found, boolean chosen) {
+		String leftOut = found.leftOut().isEmpty() ? ""
+				: "  left out:      %s%n".formatted(String.join(", ", found.leftOut()));
+		return "Smallest limits by which %s never denies %s %% of %s clients:%n  each alone:    %s%n  all together:  %s (clients denied: %s)%n%s%s"
 			.formatted(found.algorithm().name(), found.percent().toPlainString(), Table.number(found.clients()),
-					text(found.alone()), text(found.together()), Table.number(found.denied()));
+					text(found.alone()), text(found.together()), Table.number(found.denied()), leftOut,
+					chosen ? "Only the windows of --limits were used, not their quotas.%n".formatted() : "");
 	}
 
 	static String text(List<Limit> limits) {
@@ -106,8 +111,8 @@ final class Report {
 				      identifiers: "%s"
 				      algorithm: %s
 				      mode: shadow                                # only reports; remove it to deny
-				""".formatted(paths.isEmpty() ? "/**" : String.join("\", \"", paths), text(limits).replace(",", ", "),
-				by, algorithm.name());
+				""".formatted(paths.isEmpty() ? "/**" : String.join("\", \"", paths).replace("\\", "\\\\"),
+				text(limits).replace(",", ", "), by, algorithm.name());
 	}
 
 }

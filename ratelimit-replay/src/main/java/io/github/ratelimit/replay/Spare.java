@@ -1,8 +1,10 @@
 package io.github.ratelimit.replay;
 
 import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -20,7 +22,6 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.LeakyBucket;
 import io.github.ratelimit.algorithm.TokenBucket;
 import io.github.ratelimit.replay.Log.Request;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Searches for the smallest limits that would never have denied most clients.
@@ -33,31 +34,34 @@ final class Spare {
 
 	private final Policy largest;
 
-	private final Map<Identifier, Client> clients = new HashMap<>();
+	private final Map<Identifier, MeterState> states = new HashMap<>();
+
+	/** The most that each client has used of each limit, in the order of windows. */
+	private final Map<Identifier, long[]> needs = new HashMap<>();
 
 	/**
+	 * @param windows limits whose windows are meant, whatever their quotas
 	 * @throws IllegalArgumentException if the algorithm has no windows
 	 */
-	Spare(Algorithm algorithm, List<Duration> windows) {
+	Spare(Algorithm algorithm, List<Limit> windows) {
 		if (algorithm instanceof LeakyBucket || algorithm instanceof TokenBucket) {
 			throw new IllegalArgumentException(
 					"Invalid algorithm (%s): --spare needs one with windows; see with --limits what a bucket denies."
 						.formatted(algorithm.name()));
 		}
 		this.largest = new Policy(algorithm.name(), algorithm,
-				windows.stream().map((window) -> new Limit(algorithm.maxQuota(), window)).toList());
+				windows.stream().map((limit) -> limit.withQuota(algorithm.maxQuota())).toList());
 	}
 
 	void add(Request request) {
-		Client client = this.clients.computeIfAbsent(request.client(),
-				(key) -> new Client(this.largest.limits().size()));
-		Attempt attempt = Attempt.make(this.largest, client.state, request.micros());
-		for (int i = 0; i < client.needs.length; i++) {
-			long used = this.largest.limits().get(i).quota() - attempt.meter().remaining(i);
-			client.needs[i] = Math.max(client.needs[i], (attempt.waits()[i] > 0) ? used + 1 : used);
-		}
+		Attempt attempt = Attempt.make(this.largest, this.states.get(request.client()), request.micros());
 		if (attempt.isChange()) {
-			client.state = attempt.meter().state();
+			this.states.put(request.client(), attempt.meter().state());
+		}
+		long[] need = this.needs.computeIfAbsent(request.client(), (key) -> new long[this.largest.limits().size()]);
+		for (int i = 0; i < need.length; i++) {
+			long used = this.largest.limits().get(i).quota() - attempt.meter().remaining(i);
+			need[i] = Math.max(need[i], (attempt.waits()[i] > 0) ? used + 1 : used);
 		}
 	}
 
@@ -65,29 +69,34 @@ final class Spare {
 	 * Returns the smallest limits. Together, they deny those clients that exceed one of
 	 * the limits alone by most.
 	 * @param percent how many clients must never have been denied, up to 100
+	 * @param covered how long the log is; nothing is known of longer windows
 	 */
-	Found find(BigDecimal percent) {
-		List<long[]> all = this.clients.values()
+	Found find(BigDecimal percent, Duration covered) {
+		List<Limit> windows = this.largest.limits();
+		// Those that are left are the first, because windows ascend.
+		int searched = (int) windows.stream().filter((limit) -> limit.window().compareTo(covered) <= 0).count();
+		List<long[]> all = this.needs.values()
 			.stream()
-			.map((client) -> client.needs)
+			.map((need) -> Arrays.copyOf(need, searched))
 			.collect(Collectors.toCollection(ArrayList::new));
-		int denied = BigDecimal.valueOf(100)
-			.subtract(percent)
-			.multiply(BigDecimal.valueOf(all.size()))
+		int spared = percent.multiply(BigDecimal.valueOf(all.size()))
 			.movePointLeft(2)
+			.setScale(0, RoundingMode.CEILING)
 			.intValue();
-		int spared = all.size() - denied;
-		long[] alone = quotas((i) -> all.stream().mapToLong((need) -> need[i]).sorted().limit(spared));
+		long[] alone = quotas(searched, (i) -> all.stream().mapToLong((need) -> need[i]).sorted().limit(spared));
 		all.sort(Comparator.comparingDouble((need) -> excess(need, alone)));
-		long[] together = quotas((i) -> all.stream().limit(spared).mapToLong((need) -> need[i]));
-		return new Found(this.largest.algorithm(), percent, all.size(), limits(alone), limits(together),
+		long[] together = quotas(searched, (i) -> all.stream().limit(spared).mapToLong((need) -> need[i]));
+		List<String> leftOut = IntStream.range(0, windows.size())
+			.filter((i) -> i >= searched || !isCountable(together[i]))
+			.mapToObj((i) -> windows.get(i).windowText()
+					+ ((i < searched) ? " (needs too large a quota)" : " (longer than the log)"))
+			.toList();
+		return new Found(this.largest.algorithm(), percent, all.size(), limits(alone), limits(together), leftOut,
 				all.stream().filter((need) -> excess(need, together) > 1).count());
 	}
 
-	private long[] quotas(IntFunction<LongStream> needs) {
-		return IntStream.range(0, this.largest.limits().size())
-			.mapToLong((i) -> needs.apply(i).max().orElse(1))
-			.toArray();
+	private static long[] quotas(int windows, IntFunction<LongStream> needs) {
+		return IntStream.range(0, windows).mapToLong((i) -> needs.apply(i).max().orElse(1)).toArray();
 	}
 
 	/** Returns how many times as much is needed as there is, in the worst window. */
@@ -97,36 +106,28 @@ final class Spare {
 
 	private List<Limit> limits(long[] quotas) {
 		return IntStream.range(0, quotas.length)
-			.filter((i) -> quotas[i] <= this.largest.limits().get(i).quota())
-			.mapToObj((i) -> new Limit(quotas[i], this.largest.limits().get(i).window()))
+			.filter((i) -> isCountable(quotas[i]))
+			.mapToObj((i) -> this.largest.limits().get(i).withQuota(quotas[i]))
 			.toList();
 	}
 
-	/** What a client has used, and the most that it used of each limit. */
-	private static final class Client {
-
-		private final long[] needs;
-
-		private @Nullable MeterState state;
-
-		private Client(int limits) {
-			this.needs = new long[limits];
-		}
-
+	private boolean isCountable(long quota) {
+		return quota <= this.largest.algorithm().maxQuota();
 	}
 
 	/**
-	 * The smallest limits, without those that the algorithm could not count.
+	 * The smallest limits.
 	 *
 	 * @param algorithm the algorithm
 	 * @param percent how many clients were to be spared
 	 * @param clients the number of clients
 	 * @param alone the limits, each of which alone spares as many clients as demanded
 	 * @param together the limits that spare as many clients if all are enforced
-	 * @param denied the number of clients that these would have denied
+	 * @param leftOut the windows without a limit, each with the reason
+	 * @param denied the number of clients that the limits together would have denied
 	 */
 	record Found(Algorithm algorithm, BigDecimal percent, long clients, List<Limit> alone, List<Limit> together,
-			long denied) {
+			List<String> leftOut, long denied) {
 
 	}
 

@@ -54,22 +54,22 @@ class ComparisonTests {
 		// The log denies 20, 30 and 62 by 2/m, and 62 also by 3/h; the window 62 by 3/h
 		// alone.
 		// The bucket denies 20 by 2/m, and 61 and 62 by 3/h.
-		assertThat(comparison.results()).extracting((result) -> result.denied).containsExactly(3L, 3L, 3L);
-		assertThat(comparison.results().get(0).byLimit).containsExactly(3, 1);
-		assertThat(comparison.results().get(1).byLimit).containsExactly(2, 1);
-		assertThat(comparison.results().get(2).byLimit).containsExactly(1, 2);
+		assertThat(comparison.results).extracting((result) -> result.denied).containsExactly(3L, 3L, 3L);
+		assertThat(comparison.results.get(0).byLimit).containsExactly(3, 1);
+		assertThat(comparison.results.get(1).byLimit).containsExactly(2, 1);
+		assertThat(comparison.results.get(2).byLimit).containsExactly(1, 2);
 		Stream.of(100, 101, 102).map((second) -> request("c", second)).forEach(comparison::add);
 		assertThat(comparison.clientsDenied(0, 1)).isEqualTo(2);
 		assertThat(comparison.clientsDenied(0, 2)).isEqualTo(1);
 		assertThat(comparison.clientsDenied(0, -1)).isEqualTo(2);
-		assertThat(comparison.results().get(0).waits.getMinValue()).isEqualTo(30_000);
+		assertThat(comparison.results.get(0).waits.getMinValue()).isEqualTo(30_000);
 		Client client = comparison.clients().stream().filter((one) -> one.denied > 1).findFirst().orElseThrow();
 		assertThat(client.identifier).isEqualTo(Identifier.ip("a"));
 		assertThat(client.firstDenied).isEqualTo(Instant.ofEpochSecond(20));
 		assertThat(client.lastDenied).isEqualTo(Instant.ofEpochSecond(62));
 		assertThat(client.wait).isEqualTo((3600 - 62) * 1_000_000L);
-		assertThat(comparison.timeline().periods()).containsKey(61L).doesNotContainKey(40L);
-		assertThat(comparison.timeline().periods().get(62L)).containsExactly(2, 1, 1, 1);
+		assertThat(comparison.timeline.periods()).containsKey(61L).doesNotContainKey(40L);
+		assertThat(comparison.timeline.periods().get(62L)).containsExactly(2, 1, 1, 1);
 	}
 
 	@Test
@@ -118,7 +118,7 @@ class ComparisonTests {
 			}
 			long wait = decision.retryAfter().orElse(Duration.ZERO).toNanos() / 1000;
 			longestWaits.merge(request.client(), wait, Math::max);
-			assertThat(comparison.results().get(0).byLimit).containsExactly(byLimit);
+			assertThat(comparison.results.get(0).byLimit).containsExactly(byLimit);
 		}
 		assertThat(comparison.clients())
 			.allSatisfy((client) -> assertThat(client.wait).isEqualTo(longestWaits.get(client.identifier)));
@@ -134,10 +134,10 @@ class ComparisonTests {
 		Random random = new Random(1);
 		for (int round = 0; round < 30; round++) {
 			List<Request> log = log(random);
-			List<Duration> windows = List.of(Duration.ofSeconds(1 + random.nextInt(9)), Duration.ofMinutes(1));
+			List<Limit> windows = List.of(new Limit(7, Duration.ofSeconds(1 + random.nextInt(9))), Limit.parse("1/m"));
 			Spare spare = new Spare(algorithm, windows);
 			log.forEach(spare::add);
-			Found found = spare.find(new BigDecimal("80"));
+			Found found = spare.find(new BigDecimal("80"), Duration.ofDays(1));
 			int allowed = (int) (found.clients() / 5);
 			for (int i = 0; i < windows.size(); i++) {
 				Limit limit = found.alone().get(i);
@@ -176,17 +176,30 @@ class ComparisonTests {
 
 	@Test
 	void quotaThatCannotBeCountedIsLeftOut() {
-		Spare spare = new Spare(new SlidingLog(), List.of(Duration.ofSeconds(1), Duration.ofDays(1)));
+		Spare spare = new Spare(new SlidingLog(), List.of(Limit.parse("1/s"), Limit.parse("1/d")));
 		for (int i = 0; i <= SlidingLog.MAX_QUOTA; i++) {
 			spare.add(request("a", i / 2.0));
 		}
-		assertThat(spare.find(new BigDecimal("100")).together()).containsExactly(Limit.parse("2/s"));
+		Found found = spare.find(new BigDecimal("100"), Duration.ofDays(1));
+		assertThat(found.together()).containsExactly(Limit.parse("2/s"));
+		assertThat(found.leftOut()).containsExactly("d (needs too large a quota)");
+	}
+
+	@Test
+	void windowLongerThanTheLogIsLeftOut() {
+		Spare spare = new Spare(new FixedWindow(),
+				List.of(Limit.parse("1/month"), Limit.parse("1/year"), Limit.parse("1/3d")));
+		Stream.of(0, 1, 31).map((day) -> request("a", Duration.ofDays(day).toSeconds())).forEach(spare::add);
+		Found found = spare.find(new BigDecimal("100"), Duration.ofDays(31));
+		assertThat(found.alone()).containsExactly(Limit.parse("2/3d"), Limit.parse("2/month"));
+		assertThat(found.together()).isEqualTo(found.alone());
+		assertThat(found.leftOut()).containsExactly("year (longer than the log)");
+		assertThat(spare.find(new BigDecimal("100"), Duration.ZERO).together()).isEmpty();
 	}
 
 	@Test
 	void bucketsAreRefused() {
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new Spare(new TokenBucket(), List.of(Duration.ofSeconds(1))))
+		assertThatIllegalArgumentException().isThrownBy(() -> new Spare(new TokenBucket(), List.of(Limit.parse("1/s"))))
 			.withMessageStartingWith("Invalid algorithm (token-bucket): ");
 	}
 

@@ -127,7 +127,7 @@ class LogTests {
 				IntStream.range(0, 2000).mapToObj((i) -> line("c" + i * i, i)).collect(Collectors.joining()));
 		assertThat(read(file("x", Arrays.copyOf(whole, whole.length / 2)), file("a", line("a", 5)))).contains("a@5")
 			.hasSizeBetween(500, 1900);
-		assertThat(this.log.incomplete()).isTrue();
+		assertThat(this.log.incomplete).isTrue();
 		assertThat(this.log.problems().get(0)).contains("x:").contains("cannot be read beyond this line");
 	}
 
@@ -135,7 +135,8 @@ class LogTests {
 	void fileThatCannotBeOpenedIsNamed() throws IOException {
 		for (String name : List.of(this.folder.toString(), this.folder.resolve("none").toString(),
 				file("cut.gz", Arrays.copyOf(compressed(""), 5)))) {
-			assertThatIOException().isThrownBy(() -> read(name)).withMessageContaining(name);
+			assertThatIOException().isThrownBy(() -> read(name))
+				.withMessageMatching("\\Q" + name + "\\E \\((?!null).+\\)");
 		}
 	}
 

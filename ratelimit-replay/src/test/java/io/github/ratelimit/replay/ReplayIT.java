@@ -36,11 +36,11 @@ class ReplayIT {
 	void jarReadsCompressedLogsAndExitsWithACode() throws Exception {
 		Path log = this.folder.resolve("access.log.gz");
 		try (GZIPOutputStream out = new GZIPOutputStream(Files.newOutputStream(log))) {
-			out.write((LogTests.lines("192.0.2.1", 0, 1, 2) + "{\"time\":1767225600,\"ip\":\"192.0.2.1\"}\nbad")
+			out.write((LogTests.lines("192.0.2.1", 0, 1, 2, 99) + "{\"time\":1767225600,\"ip\":\"192.0.2.1\"}\nbad")
 				.getBytes(StandardCharsets.UTF_8));
 		}
 		assertThat(start(log.toString(), "--limits", "2/m", "--spare", "99.9%", "--yaml").waitFor()).isZero();
-		assertThat(this.folder.resolve("out")).content().contains("4 requests of 1 clients", "limits: [4/m]");
+		assertThat(this.folder.resolve("out")).content().contains("5 requests of 1 clients", "limits: [4/m]");
 		assertThat(this.folder.resolve("err")).content().contains("lines that cannot be read: 1").doesNotContain("%, ");
 		assertThat(start("--limits", "2/m").waitFor()).isEqualTo(2);
 		assertThat(start("--version").waitFor()).isZero();

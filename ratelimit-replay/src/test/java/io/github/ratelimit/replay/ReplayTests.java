@@ -60,13 +60,13 @@ class ReplayTests {
 
 	@Test
 	void policyHasOnlyOptionsOfTheStarter() throws IOException {
-		String log = log(LogTests.lines("a", 0, 1, 2, 3) + LogTests.line("b", 4));
-		assertThat(run(log, "--spare", "50%", "--limits", "1/m,1/d", "--yaml", "--paths", "/a/**,GET /b", "--by",
+		String log = log(LogTests.lines("a", 0, 1, 2, 3) + LogTests.line("b", 90_000));
+		assertThat(run(log, "--spare", "50%", "--limits", "1/m,1/d", "--yaml", "--paths", "/a/**,GET /{b:\\d}", "--by",
 				"header:X-Key+ip"))
 			.isZero();
 		String yaml = this.out.toString().substring(this.out.toString().indexOf("    replayed:"));
 		assertThat(yaml.lines().skip(1).filter((line) -> !line.isBlank())).map((line) -> line.replaceAll(" +#.*", ""))
-			.containsExactly("      paths: [\"/a/**\", \"GET /b\"]", "      limits: [1/m, 1/d]",
+			.containsExactly("      paths: [\"/a/**\", \"GET /{b:\\\\d}\"]", "      limits: [1/m, 1/d]",
 					"      identifiers: \"header:X-Key+ip\"", "      algorithm: sliding-window", "      mode: shadow");
 		String options = Files.readString(Path.of("..", "docs", "configuration.md"));
 		assertThat(yaml.lines()
@@ -78,9 +78,17 @@ class ReplayTests {
 
 	@Test
 	void foundLimitsAreCompared() throws IOException {
-		assertThat(run(log(LogTests.lines("a", 0, 1, 2, 3, 4) + LogTests.lines("b", 4, 5)), "--spare", "50")).isZero();
-		assertThat(this.out.toString()).contains("all together:  1/s,2/m,2/h,2/d (clients denied: 1)")
-			.containsPattern("(?m)^ +2/m +3 ");
+		String log = log(LogTests.lines("a", 0, 1, 2, 3, 4) + LogTests.lines("b", 4, 5, 3600));
+		assertThat(run(log, "--spare", "50")).isZero();
+		assertThat(this.out.toString())
+			.contains("all together:  1/s,2/m,3/h (clients denied: 1)", "left out:      d (longer than the log)")
+			.containsPattern("(?m)^ +2/m +3 ")
+			.doesNotContain("fixed-window", "--limits");
+		assertThat(run(log, "--spare", "50", "--limits", "9/m", "--algorithm", "sliding-log,fixed-window")).isZero();
+		assertThat(this.out.toString()).contains("all together:  2/m ", "Only the windows of --limits were used",
+				"\nfixed-window ");
+		assertThat(run(log, "--spare", "50", "--limits", "9/d")).isEqualTo(1);
+		assertThat(this.err.toString()).contains("No limit can be found: d (longer than the log)");
 	}
 
 	@Test
@@ -103,13 +111,26 @@ class ReplayTests {
 			--limits 1/s -a x         | Invalid algorithm (x): must be one of fixed-window
 			--limits 1/s --paths x    | Invalid path (x)
 			--spare 100.1             | Invalid percentage (100.1): must be from 0% to 100%
+			--limits 1/s --paths /{x  | Invalid path (/{x)
+			--limits 1/s --field ip   | Invalid field (ip): must be NAME=FIELD
+			--limits 1/s --field a=b  | Invalid field (a=b): must be NAME=FIELD
+			--limits 1/s --field ip=  | Invalid field (ip=): must be NAME=FIELD
+			--limits 1/s --by ip+ip   | Invalid identifier (ip+ip)
+			--limits 1/s,2/s --spare 9 | Invalid limits [1/s, 2/s]
 			--spare 9 -               | Invalid file (-)
+			--limits 1/s FOLDER/./access.log | Invalid file (FOLDER/./access.log): must be there once
+			--limits 1/s --svg FOLDER | Invalid svg (FOLDER): must be a file that can be written
+			--limits 1/s --svg FOLDER/access.log | Invalid svg (FOLDER/access.log): must be a file
+			--limits 1/s --svg FOLDER/no/x.svg | Invalid svg (FOLDER/no/x.svg): must be a file
 			--unknown                 | Unknown option
 			""")
 	void invalidOptionIsNamed(String options, String message) throws IOException {
 		String log = log(LogTests.line("a", 0));
-		assertThat(run((log + ((options != null) ? " " + options : "")).split(" "))).isEqualTo(2);
-		assertThat(this.err.toString()).startsWith(message)
+		String folder = this.folder.toString();
+		assertThat(run((log + ((options != null) ? " " + options.replace("FOLDER", folder) : "")).split(" ")))
+			.isEqualTo(2);
+		assertThat(this.out.toString()).isEmpty();
+		assertThat(this.err.toString()).startsWith(message.replace("FOLDER", folder))
 			.endsWith("--help shows all options." + System.lineSeparator());
 	}
 
