@@ -41,13 +41,9 @@ record Attempt(Meter meter, long[] waits, long retryAfter) {
 		return new Attempt(meter, waits, longest);
 	}
 
-	boolean isAllowed() {
-		return this.retryAfter == 0;
-	}
-
 	/** Returns whether the state of the meter has to be kept. */
 	boolean isChange() {
-		return isAllowed() || this.meter.corrected();
+		return this.retryAfter == 0 || this.meter.corrected();
 	}
 
 }

@@ -2,7 +2,6 @@ package io.github.ratelimit.replay;
 
 import java.time.Instant;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,7 +26,7 @@ final class Comparison {
 	/** The requests over time, and behind them the denials by each policy. */
 	final Timeline timeline;
 
-	private final Map<Identifier, Client> clients = new HashMap<>();
+	final Map<Identifier, Client> clients = new HashMap<>();
 
 	/** Requests until what no longer matters is forgotten. */
 	private int untilSweep = SMALLEST_SWEEP;
@@ -49,7 +48,7 @@ final class Comparison {
 		for (int i = 0; i < this.results.size(); i++) {
 			Result result = this.results.get(i);
 			Attempt attempt = client.attempt(i, result.policy, now);
-			if (!attempt.isAllowed()) {
+			if (attempt.retryAfter() > 0) {
 				client.limits[i] |= result.count(attempt);
 				this.timeline.add(now / 1_000_000, i + 1);
 				if (i == 0) {
@@ -62,10 +61,6 @@ final class Comparison {
 			this.clients.values().forEach((one) -> one.forget(now));
 			this.untilSweep = SMALLEST_SWEEP + 2 * this.clients.size();
 		}
-	}
-
-	Collection<Client> clients() {
-		return this.clients.values();
 	}
 
 	/**

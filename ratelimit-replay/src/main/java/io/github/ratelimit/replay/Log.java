@@ -120,6 +120,9 @@ final class Log {
 				count("requests without " + this.by + ", left out");
 				return null;
 			}
+			if (client.type().equals("ip") && !this.by.toString().equals("ip")) {
+				count("requests without " + this.by + ", counted by ip");
+			}
 			return new Request(line.micros(), client);
 		}
 		catch (IllegalArgumentException ex) {

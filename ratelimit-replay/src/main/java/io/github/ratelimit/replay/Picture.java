@@ -1,5 +1,6 @@
 package io.github.ratelimit.replay;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
@@ -33,8 +34,8 @@ final class Picture {
 	private final long length;
 
 	private Picture(Timeline timeline) {
-		this.periods = timeline.periods();
-		this.length = timeline.length().toSeconds();
+		this.periods = timeline.periods;
+		this.length = timeline.length;
 	}
 
 	/** Returns the picture. There has to be a request. */
@@ -45,8 +46,10 @@ final class Picture {
 				"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %s %s\" font-family=\"sans-serif\" font-size=\"12\">",
 				WIDTH + 2 * LEFT, TOP + ROW * results.size());
 		picture.add("<title>Requests that limits deny</title><rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>");
-		picture.text("start", 24, "Requests in each %s, allowed (grey) and denied (red) by %s"
-			.formatted(Table.time(comparison.timeline.length()), Report.text(results.get(0).policy.limits())));
+		picture.text("start", 24,
+				"Requests in each %s, allowed (grey) and denied (red) by %s".formatted(
+						Table.time(Duration.ofSeconds(comparison.timeline.length)),
+						Report.text(results.get(0).policy.limits())));
 		for (int i = 0; i < results.size(); i++) {
 			picture.row(results.get(i), i + 1, TOP + ROW * i + 14);
 		}

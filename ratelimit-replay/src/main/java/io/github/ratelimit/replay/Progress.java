@@ -6,7 +6,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * A bar that shows how much has been read, if that takes long.
+ * A bar on the error stream that shows how much has been read, if that is a terminal and
+ * takes long.
  */
 final class Progress {
 
@@ -14,22 +15,18 @@ final class Progress {
 
 	private static final long NANOS_BETWEEN = 500_000_000;
 
-	private final boolean shown;
+	private static final boolean SHOWN = isTerminal();
 
 	private final long bytes;
 
 	private long last = System.nanoTime();
 
-	/**
-	 * @param shown whether the error stream is a terminal
-	 */
-	Progress(List<String> files, boolean shown) {
-		this.shown = shown;
+	Progress(List<String> files) {
 		this.bytes = Math.max(1, files.stream().mapToLong((file) -> new File(file).length()).sum());
 	}
 
 	/** Returns whether the error stream is a terminal, which the JDK does not tell. */
-	static boolean isTerminal() {
+	private static boolean isTerminal() {
 		try {
 			var test = new ProcessBuilder("test", "-t", "2").redirectError(ProcessBuilder.Redirect.INHERIT).start();
 			return test.waitFor() == 0;
@@ -40,7 +37,7 @@ final class Progress {
 	}
 
 	void show(List<LogFile> files, long requests) {
-		if (this.shown && requests % 1024 == 0 && System.nanoTime() - this.last > NANOS_BETWEEN) {
+		if (SHOWN && requests % 1024 == 0 && System.nanoTime() - this.last > NANOS_BETWEEN) {
 			double share = Math.min(1, files.stream().mapToLong(LogFile::bytes).sum() / (double) this.bytes);
 			String bar = "#".repeat((int) (share * WIDTH)) + " ".repeat(WIDTH - (int) (share * WIDTH));
 			// The cursor stays at the beginning, so that what is printed next covers it.
@@ -50,7 +47,7 @@ final class Progress {
 	}
 
 	void clear() {
-		if (this.shown) {
+		if (SHOWN) {
 			System.err.print(" ".repeat(2 * WIDTH) + "\r");
 		}
 	}

@@ -46,7 +46,8 @@ import picocli.CommandLine.Spec;
 				"  java -jar ratelimit-replay.jar access.log* --paths '/api/**' --spare 99.9%% --yaml" },
 		exitCodeListHeading = "%nExit codes:%n",
 		exitCodeList = { "0:Everything was read. Lines that are wrong are counted, and no failure.",
-				"1:A file cannot be opened, or nothing in the files can be counted.", "2:An option is invalid.",
+				"1:A file cannot be opened or written, nothing in the files can be counted, or no limit can be found.",
+				"2:An option is invalid.",
 				"3:A file could not be read to its end; the report is of what could be read." })
 public final class Replay implements Callable<Integer> {
 
@@ -77,7 +78,7 @@ public final class Replay implements Callable<Integer> {
 	private List<String> paths = List.of();
 
 	@Option(names = { "-a", "--algorithm" }, split = ",", paramLabel = "NAME",
-			description = "Algorithms to compare; the first is the one of details, --spare and --yaml. Default: all, and sliding-window for these; with --spare only that.")
+			description = "Algorithms to compare; the first is the one of details, --spare and --yaml. Default: fixed-window, first-request-window, sliding-log, sliding-window, sliding-window-counter, leaky-bucket and token-bucket, and sliding-window for these; with --spare only that.")
 	private List<String> algorithms = List.of();
 
 	@Option(names = "--svg", paramLabel = "FILE",
@@ -94,10 +95,7 @@ public final class Replay implements Callable<Integer> {
 	@Spec
 	private @Nullable CommandSpec spec;
 
-	private final boolean terminal;
-
-	private Replay(boolean terminal) {
-		this.terminal = terminal;
+	private Replay() {
 	}
 
 	/**
@@ -105,14 +103,11 @@ public final class Replay implements Callable<Integer> {
 	 * @param arguments see {@code --help}
 	 */
 	public static void main(String[] arguments) {
-		System.exit(commandLine(Progress.isTerminal()).execute(arguments));
+		System.exit(commandLine().execute(arguments));
 	}
 
-	/**
-	 * @param terminal whether progress is shown on the error stream
-	 */
-	static CommandLine commandLine(boolean terminal) {
-		CommandLine line = new CommandLine(new Replay(terminal));
+	static CommandLine commandLine() {
+		CommandLine line = new CommandLine(new Replay());
 		line.getCommandSpec().version("ratelimit-replay " + Replay.class.getPackage().getImplementationVersion());
 		line.setParameterExceptionHandler((ex, arguments) -> {
 			line.getErr().println(ex.getMessage());
@@ -215,7 +210,7 @@ public final class Replay implements Callable<Integer> {
 	}
 
 	private Log read(By by, Consumer<Request> action) throws IOException {
-		Progress progress = new Progress(this.files, this.terminal);
+		Progress progress = new Progress(this.files);
 		Log log = new Log(by, new Paths(this.paths), new LogFormat(JsonFields.names(this.fields)));
 		log.read(this.files, progress, action);
 		progress.clear();

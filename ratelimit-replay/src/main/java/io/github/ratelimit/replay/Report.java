@@ -27,12 +27,12 @@ final class Report {
 	/** Returns what was read. */
 	static String traffic(Log log, Comparison comparison, By by) {
 		return "%s requests of %s clients (%s), from %s to %s%n".formatted(Table.number(log.requests),
-				Table.number(comparison.clients().size()), by, Log.time(log.first), Log.time(log.last));
+				Table.number(comparison.clients.size()), by, Log.time(log.first), Log.time(log.last));
 	}
 
 	/** Returns what each limit would have denied, by algorithm. */
 	static String limits(Log log, Comparison comparison) {
-		long clients = comparison.clients().size();
+		long clients = comparison.clients.size();
 		Table table = new Table(2, "algorithm", "limit", "requests denied", "", "clients denied", "", "wait: half",
 				"99 %", "longest");
 		for (int i = 0; i < comparison.results.size(); i++) {
@@ -65,7 +65,7 @@ final class Report {
 	static String mostDenied(Comparison comparison) {
 		Result result = comparison.results.get(0);
 		Table table = new Table(1, "client", "requests", "denied", "first denied", "last denied", "longest wait");
-		comparison.clients()
+		comparison.clients.values()
 			.stream()
 			.filter((client) -> client.denied > 0)
 			.sorted(Comparator.comparingLong((Client client) -> -client.denied)
@@ -74,14 +74,13 @@ final class Report {
 			.forEach((client) -> table.add(Table.printable(client.identifier.value()), Table.number(client.requests),
 					Table.number(client.denied), client.firstDenied.toString(), client.lastDenied.toString(),
 					(client.wait == 0) ? "never" : Table.time(Duration.ofMillis(client.wait / 1000))));
-		Map.Entry<Long, long[]> worst = comparison.timeline.periods()
-			.entrySet()
+		Map.Entry<Long, long[]> worst = comparison.timeline.periods.entrySet()
 			.stream()
 			.max(Comparator.comparingLong((period) -> period.getValue()[1]))
 			.orElseThrow();
 		return (result.denied == 0) ? "%s denies nobody.%n".formatted(result.policy.name())
 				: "Denied most by %s:%n%sMost in %s: %s, from %s on%n".formatted(result.policy.name(), table,
-						Table.time(comparison.timeline.length()), Table.number(worst.getValue()[1]),
+						Table.time(Duration.ofSeconds(comparison.timeline.length)), Table.number(worst.getValue()[1]),
 						Instant.ofEpochSecond(worst.getKey()));
 	}
 

@@ -1,6 +1,5 @@
 package io.github.ratelimit.replay;
 
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.TreeMap;
 
@@ -17,10 +16,11 @@ final class Timeline {
 
 	private final int counts;
 
-	/** Counts by the number of the period since the epoch. */
-	private TreeMap<Long, long[]> periods = new TreeMap<>();
+	/** Counts of periods that have any, by the second when they begin. */
+	TreeMap<Long, long[]> periods = new TreeMap<>();
 
-	private long length = 1;
+	/** The length of a period, in seconds. */
+	long length = 1;
 
 	private int grown;
 
@@ -29,8 +29,8 @@ final class Timeline {
 	}
 
 	void add(long second, int count) {
-		period(Math.floorDiv(second, this.length))[count]++;
-		while (this.periods.lastKey() - this.periods.firstKey() >= MOST) {
+		period(second)[count]++;
+		while (this.periods.lastKey() - this.periods.firstKey() >= MOST * this.length) {
 			grow((this.grown < GROWTH.length) ? GROWTH[this.grown] : 2);
 		}
 	}
@@ -40,26 +40,14 @@ final class Timeline {
 		this.periods = new TreeMap<>();
 		this.length *= times;
 		this.grown++;
-		shorter.forEach((number, counts) -> {
-			long[] sum = period(Math.floorDiv(number, times));
+		shorter.forEach((start, counts) -> {
+			long[] sum = period(start);
 			Arrays.setAll(sum, (i) -> sum[i] + counts[i]);
 		});
 	}
 
-	private long[] period(long number) {
-		return this.periods.computeIfAbsent(number, (key) -> new long[this.counts]);
-	}
-
-	/** Returns the length of a period. */
-	Duration length() {
-		return Duration.ofSeconds(this.length);
-	}
-
-	/** Returns the counts of periods that have any, by the second when they begin. */
-	TreeMap<Long, long[]> periods() {
-		TreeMap<Long, long[]> all = new TreeMap<>();
-		this.periods.forEach((number, counts) -> all.put(number * this.length, counts));
-		return all;
+	private long[] period(long second) {
+		return this.periods.computeIfAbsent(second - second % this.length, (start) -> new long[this.counts]);
 	}
 
 }

@@ -63,13 +63,13 @@ class ComparisonTests {
 		assertThat(comparison.clientsDenied(0, 2)).isEqualTo(1);
 		assertThat(comparison.clientsDenied(0, -1)).isEqualTo(2);
 		assertThat(comparison.results.get(0).waits.getMinValue()).isEqualTo(30_000);
-		Client client = comparison.clients().stream().filter((one) -> one.denied > 1).findFirst().orElseThrow();
+		Client client = comparison.clients.values().stream().filter((one) -> one.denied > 1).findFirst().orElseThrow();
 		assertThat(client.identifier).isEqualTo(Identifier.ip("a"));
 		assertThat(client.firstDenied).isEqualTo(Instant.ofEpochSecond(20));
 		assertThat(client.lastDenied).isEqualTo(Instant.ofEpochSecond(62));
 		assertThat(client.wait).isEqualTo((3600 - 62) * 1_000_000L);
-		assertThat(comparison.timeline.periods()).containsKey(61L).doesNotContainKey(40L);
-		assertThat(comparison.timeline.periods().get(62L)).containsExactly(2, 1, 1, 1);
+		assertThat(comparison.timeline.periods).containsKey(61L).doesNotContainKey(40L);
+		assertThat(comparison.timeline.periods.get(62L)).containsExactly(2, 1, 1, 1);
 	}
 
 	@Test
@@ -78,10 +78,10 @@ class ComparisonTests {
 		Random random = new Random(7);
 		for (int i = 0; i < 20_000; i++) {
 			timeline.add(random.nextLong(1L << (i / 700)), i % 2);
-			assertThat(timeline.periods().size()).isLessThanOrEqualTo(Timeline.MOST);
+			assertThat(timeline.periods.size()).isLessThanOrEqualTo(Timeline.MOST);
 		}
-		assertThat(timeline.periods().values().stream().mapToLong((counts) -> counts[0]).sum()).isEqualTo(10_000);
-		assertThat(timeline.periods().values().stream().mapToLong((counts) -> counts[1]).sum()).isEqualTo(10_000);
+		assertThat(timeline.periods.values().stream().mapToLong((counts) -> counts[0]).sum()).isEqualTo(10_000);
+		assertThat(timeline.periods.values().stream().mapToLong((counts) -> counts[1]).sum()).isEqualTo(10_000);
 	}
 
 	static Stream<Algorithm> algorithms() {
@@ -120,7 +120,7 @@ class ComparisonTests {
 			longestWaits.merge(request.client(), wait, Math::max);
 			assertThat(comparison.results.get(0).byLimit).containsExactly(byLimit);
 		}
-		assertThat(comparison.clients())
+		assertThat(comparison.clients.values())
 			.allSatisfy((client) -> assertThat(client.wait).isEqualTo(longestWaits.get(client.identifier)));
 	}
 

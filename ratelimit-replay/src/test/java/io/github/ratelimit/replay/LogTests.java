@@ -56,7 +56,7 @@ class LogTests {
 
 	/** Returns clients and seconds in the order in which they were read. */
 	private List<String> read(String... files) throws IOException {
-		this.log.read(List.of(files), new Progress(List.of(), false), (request) -> this.seen
+		this.log.read(List.of(files), new Progress(List.of()), (request) -> this.seen
 			.add(request.client().value() + "@" + Math.floorMod(request.micros() / 1_000_000, 86_400)));
 		return this.seen;
 	}

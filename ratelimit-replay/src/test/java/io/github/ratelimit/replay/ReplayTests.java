@@ -9,6 +9,8 @@ import java.util.Arrays;
 
 import javax.xml.parsers.DocumentBuilderFactory;
 
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.algorithm.Algorithms;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,7 +30,7 @@ class ReplayTests {
 	private final StringWriter err = new StringWriter();
 
 	private int run(String... arguments) {
-		CommandLine line = Replay.commandLine(false);
+		CommandLine line = Replay.commandLine();
 		return line.setOut(new PrintWriter(this.out)).setErr(new PrintWriter(this.err)).execute(arguments);
 	}
 
@@ -74,6 +76,14 @@ class ReplayTests {
 			.map((line) -> line.strip().replaceAll(":.*", ""))
 			.filter((name) -> !name.isEmpty()))
 			.allSatisfy((name) -> assertThat(options).contains("`ratelimit.policies.NAME." + name + "`"));
+	}
+
+	@Test
+	void requestsThatAreCountedByAddressInsteadAreTold() throws IOException {
+		String log = log(LogTests.lines("a", 0, 1) + LogTests.line("b", 2).replace("- -", "- bob"));
+		assertThat(run(log, "--limits", "1/s", "--by", "user")).isZero();
+		assertThat(this.err.toString()).isEqualToIgnoringNewLines("requests without user, counted by ip: 2");
+		assertThat(this.out.toString()).contains("3 requests of 2 clients (user)");
 	}
 
 	@Test
@@ -132,6 +142,12 @@ class ReplayTests {
 		assertThat(this.out.toString()).isEmpty();
 		assertThat(this.err.toString()).startsWith(message.replace("FOLDER", folder))
 			.endsWith("--help shows all options." + System.lineSeparator());
+	}
+
+	@Test
+	void helpNamesAllAlgorithms() {
+		assertThat(run("--help")).isZero();
+		assertThat(this.out.toString()).contains(Algorithms.all().stream().map(Algorithm::name).toList());
 	}
 
 	@Test
