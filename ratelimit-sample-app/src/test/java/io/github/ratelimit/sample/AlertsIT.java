@@ -1,10 +1,6 @@
 package io.github.ratelimit.sample;
 
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,19 +17,14 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol;
-import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.embedded.RedisServer;
-
-import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
-import org.springframework.context.ConfigurableApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -79,8 +70,7 @@ class AlertsIT {
 
 	private static final int PARALLEL = 20;
 
-	private final HttpClient http = HttpClient.newHttpClient();
-
+	@AutoClose("shutdownNow")
 	private final ScheduledExecutorService clients = Executors.newScheduledThreadPool(PARALLEL + 1);
 
 	private final Set<String> fired = new HashSet<>();
@@ -90,11 +80,6 @@ class AlertsIT {
 	/** Who sends requests; {@code null} if each comes from another client. */
 	private volatile @Nullable String client;
 
-	@AfterEach
-	void stop() {
-		this.clients.shutdownNow();
-	}
-
 	@Test
 	void rulesFireForTheSeriesOfTheirTests() throws Exception {
 		Prometheus.tool("check", "config", MonitoringQuery.FOLDER.resolve("prometheus.yml").toString());
@@ -103,17 +88,14 @@ class AlertsIT {
 
 	@Test
 	void alertsFireInTheirCasesAndOnlyThen(@TempDir Path folder) throws Exception {
-		try (ConfigurableApplicationContext application = new SpringApplicationBuilder(SampleApplication.class).run(
-				"--server.port=0", "--spring.main.banner-mode=off", "--ratelimit.redis.timeout=10s",
-				"--ratelimit.redis.max-waiting=4", "--ratelimit.policies.trial.paths=/playground/**",
-				"--ratelimit.policies.trial.limits=1/h", "--ratelimit.policies.trial.mode=shadow",
-				"--ratelimit.policies.trial.identifiers=header:X-Client",
+		try (Playground playground = new Playground("--ratelimit.redis.max-waiting=4",
+				"--ratelimit.policies.trial.paths=/playground/**", "--ratelimit.policies.trial.limits=1/h",
+				"--ratelimit.policies.trial.mode=shadow", "--ratelimit.policies.trial.identifiers=header:X-Client",
 				"--management.metrics.distribution.slo.ratelimit.store=10ms,100ms");
-				Prometheus prometheus = new Prometheus(folder, port(application), rules());
-				UnifiedJedis redis = RedisClient.create(LocalRedis.HOST,
-						application.getBean(RedisServer.class).ports().get(0))) {
-			RedisServer server = application.getBean(RedisServer.class);
-			send(port(application));
+				Prometheus prometheus = new Prometheus(folder, playground.port(), rules());
+				UnifiedJedis redis = playground.redis()) {
+			RedisServer server = playground.bean(RedisServer.class);
+			send(playground);
 			await().atMost(SOON).until(() -> prometheus.values(USUAL).count() == 1);
 			assertNoneFires(prometheus);
 
@@ -170,17 +152,13 @@ class AlertsIT {
 		});
 	}
 
-	private void send(int port) {
+	private void send(Playground playground) {
 		for (int i = 0; i < PARALLEL; i++) {
 			int number = i;
 			this.clients.scheduleWithFixedDelay(() -> {
 				for (String path : (number < this.active) ? PATHS : List.<String>of()) {
 					String name = (this.client != null) ? this.client : UUID.randomUUID().toString();
-					this.http
-						.sendAsync(HttpRequest.newBuilder(URI.create("http://127.0.0.1:%d/%s".formatted(port, path)))
-							.header("X-Client", name)
-							.build(), BodyHandlers.discarding())
-						.join();
+					playground.status("GET " + path, "X-Client", name);
 				}
 			}, 0, 50, TimeUnit.MILLISECONDS);
 		}
@@ -203,10 +181,6 @@ class AlertsIT {
 			int minutes = Integer.parseInt(period.group(2)) * Map.of("m", 1, "h", 60, "d", 1440).get(period.group(3));
 			return "%s%dms".formatted(period.group(1), minutes * 60_000 / FASTER);
 		});
-	}
-
-	private static int port(ConfigurableApplicationContext application) {
-		return ((ServletWebServerApplicationContext) application).getWebServer().getPort();
 	}
 
 }

@@ -53,14 +53,15 @@ final class Browser implements AutoCloseable {
 		this.driver.manage().timeouts().scriptTimeout(Duration.ofMinutes(5));
 	}
 
-	private static File program(String... names) {
+	/** Returns the first of these programs that is in the PATH. */
+	static File program(String... names) {
 		return Stream.of(names)
 			.flatMap((name) -> Stream.of(System.getenv("PATH").split(File.pathSeparator))
 				.map((folder) -> new File(folder, name)))
 			.filter(File::canExecute)
 			.findFirst()
 			.orElseThrow(() -> new IllegalStateException(
-					"None of %s is in the PATH: install Chromium and its driver, or leave out -Pbrowser."
+					"None of %s is in the PATH: install it, or leave out the profile that needs it."
 						.formatted(List.of(names))));
 	}
 

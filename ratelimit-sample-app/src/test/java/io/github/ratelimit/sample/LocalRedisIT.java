@@ -3,24 +3,19 @@ package io.github.ratelimit.sample;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Limit;
-import io.github.ratelimit.Policy;
-import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.algorithm.FixedWindow;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.embedded.RedisServer;
 
-import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.SpringApplication;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.ConfigurableApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
@@ -37,29 +32,22 @@ class LocalRedisIT {
 
 	@Test
 	void redisStartsAndStopsWithApplicationIfNoneIsConfigured(CapturedOutput output) {
-		int port;
-		try (ConfigurableApplicationContext context = start("--ratelimit.redis.timeout=20s")) {
-			Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("5/d"));
-			assertThat(context.getBean(RateLimiter.class).tryAcquire(policy, Identifier.GLOBAL).allowed()).isTrue();
-			port = startedPort(output);
-			try (UnifiedJedis jedis = RedisClient.create("127.0.0.1", port)) {
-				assertThat(jedis.ping()).isEqualTo("PONG");
-			}
+		try (Playground playground = new Playground(); UnifiedJedis redis = playground.redis()) {
+			assertThat(playground.status("GET user")).isEqualTo(200);
+			assertThat(redis.keys("*:user:*")).isNotEmpty();
 		}
-		assertStopped(port);
+		assertStopped(output);
 	}
 
-	@Test
-	void redisIsStoppedWhenApplicationFailsToStart(CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start("--ratelimit.policies.search.limits=often"));
-		assertStopped(startedPort(output));
-	}
-
-	@Test
-	void timeoutCountsWhenNoRedisIsConfigured() {
-		assertThatException().isThrownBy(() -> start("--ratelimit.redis.timeout=1ms"))
+	@ParameterizedTest
+	@CsvSource({ "--ratelimit.policies.search.limits=often, often",
+			"--ratelimit.redis.timeout=1ms, ratelimit.redis.timeout" })
+	void redisIsStoppedWhenApplicationFailsToStart(String argument, String reason, CapturedOutput output) {
+		assertThatException()
+			.isThrownBy(() -> SpringApplication.run(SampleApplication.class, "--server.port=0", argument))
 			.havingRootCause()
-			.withMessageContaining("ratelimit.redis.timeout");
+			.withMessageContaining(reason);
+		assertStopped(output);
 	}
 
 	@ParameterizedTest
@@ -67,28 +55,18 @@ class LocalRedisIT {
 			"spring.data.redis.cluster.nodes[0]=127.0.0.1:1", "ratelimit.redis.url=redis://127.0.0.1:1",
 			"spring.data.redis.host=127.0.0.1" })
 	void noRedisIsStartedWhateverNamesOne(String property, CapturedOutput output) {
-		try (ConfigurableApplicationContext context = start("--" + property)) {
-			assertThat(context.getBeanProvider(RedisServer.class).getIfAvailable()).isNull();
+		try (Playground playground = new Playground("--" + property)) {
+			assertThat(playground.beans(RedisServer.class)).isEmpty();
 			assertThat(output).doesNotContain("No Redis is configured");
 		}
 	}
 
-	private static int startedPort(CapturedOutput output) {
-		Matcher matcher = STARTED.matcher(output);
-		assertThat(matcher.find()).isTrue();
-		return Integer.parseInt(matcher.group(1));
-	}
-
-	private static void assertStopped(int port) {
-		try (UnifiedJedis jedis = RedisClient.create("127.0.0.1", port)) {
-			assertThatExceptionOfType(JedisConnectionException.class).isThrownBy(jedis::ping);
+	private static void assertStopped(CapturedOutput output) {
+		Matcher started = STARTED.matcher(output);
+		assertThat(started.find()).isTrue();
+		try (UnifiedJedis redis = RedisClient.create(LocalRedis.HOST, Integer.parseInt(started.group(1)))) {
+			assertThatExceptionOfType(JedisConnectionException.class).isThrownBy(redis::ping);
 		}
-	}
-
-	private static ConfigurableApplicationContext start(String argument) {
-		return new SpringApplicationBuilder(SampleApplication.class)
-			.properties("server.port=0", "spring.main.banner-mode=off")
-			.run(argument);
 	}
 
 }

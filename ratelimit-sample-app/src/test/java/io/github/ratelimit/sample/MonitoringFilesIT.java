@@ -1,10 +1,6 @@
 package io.github.ratelimit.sample;
 
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,15 +15,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-
-import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
-import org.springframework.context.ConfigurableApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -57,28 +48,17 @@ class MonitoringFilesIT {
 
 	@BeforeAll
 	static void scrape() throws Exception {
-		try (ConfigurableApplicationContext application = new SpringApplicationBuilder(SampleApplication.class).run(
-				"--server.port=0", "--spring.main.banner-mode=off", "--ratelimit.redis.url=" + TestRedis.uri(),
-				"--ratelimit.redis.timeout=10s", "--ratelimit.key-prefix=" + TestRedis.newKeyPrefix(),
-				"--ratelimit.policies.trial.limits=1/h", "--ratelimit.policies.trial.mode=shadow",
-				"--ratelimit.policies.trial.paths=/report",
+		try (Playground playground = new Playground("--ratelimit.policies.trial.limits=1/h",
+				"--ratelimit.policies.trial.mode=shadow", "--ratelimit.policies.trial.paths=/report",
 				"--management.metrics.distribution.slo.ratelimit.store=10ms")) {
-			get(application, "api/search");
-			SERIES.matcher(get(application, "actuator/prometheus")).results().forEach((series) -> {
+			playground.status("GET api/search");
+			SERIES.matcher(playground.body("GET actuator/prometheus")).results().forEach((series) -> {
 				Map<String, Set<String>> labels = metrics.computeIfAbsent(series.group(1), (name) -> new HashMap<>());
 				labels(series.group(2))
 					.forEach((label) -> labels.computeIfAbsent(label.group(1), (name) -> new HashSet<>())
 						.add(label.group(2)));
 			});
 		}
-	}
-
-	private static String get(ConfigurableApplicationContext application, String path) throws Exception {
-		int port = ((ServletWebServerApplicationContext) application).getWebServer().getPort();
-		return HttpClient.newHttpClient()
-			.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:%d/%s".formatted(port, path))).build(),
-					BodyHandlers.ofString())
-			.body();
 	}
 
 	static List<MonitoringQuery> queries() throws IOException {

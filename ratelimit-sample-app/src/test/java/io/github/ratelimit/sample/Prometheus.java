@@ -1,6 +1,5 @@
 package io.github.ratelimit.sample;
 
-import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -17,7 +16,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.DoubleStream;
-import java.util.stream.Stream;
 
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -52,7 +50,7 @@ final class Prometheus implements AutoCloseable {
 		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
 			this.port = socket.getLocalPort();
 		}
-		this.server = new ProcessBuilder(program("prometheus"), "--config.file=" + configuration,
+		this.server = new ProcessBuilder(Browser.program("prometheus").getPath(), "--config.file=" + configuration,
 				"--storage.tsdb.path=" + folder.resolve("data"), "--web.listen-address=127.0.0.1:" + this.port,
 				"--log.level=warn")
 			.inheritIO()
@@ -62,21 +60,11 @@ final class Prometheus implements AutoCloseable {
 
 	/** Runs {@code promtool}, which must find no fault. */
 	static void tool(String... arguments) throws IOException, InterruptedException {
-		List<String> command = new ArrayList<>(List.of(program("promtool")));
+		List<String> command = new ArrayList<>(List.of(Browser.program("promtool").getPath()));
 		command.addAll(List.of(arguments));
 		Process tool = new ProcessBuilder(command).redirectErrorStream(true).start();
 		String output = new String(tool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
 		assertThat(tool.waitFor()).as(output).isZero();
-	}
-
-	private static String program(String name) {
-		return Stream.of(System.getenv("PATH").split(File.pathSeparator))
-			.map((folder) -> new File(folder, name))
-			.filter(File::canExecute)
-			.findFirst()
-			.orElseThrow(() -> new IllegalStateException(
-					name + " is not in the PATH: install Prometheus, or leave out -Pprometheus."))
-			.getPath();
 	}
 
 	/** Returns the present values of a query, without those that are no number. */
