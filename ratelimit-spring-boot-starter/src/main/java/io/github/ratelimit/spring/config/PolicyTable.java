@@ -46,6 +46,9 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 
 	private static final String LAST = "applies to";
 
+	/** What others may share with whoever succeeds. */
+	private static final Set<String> SHARED = Set.of("ip", "path", "method", "global");
+
 	private final RateLimitProperties properties;
 
 	private final ConfiguredPolicies policies;
@@ -69,6 +72,17 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 		List<String> code = this.code.get();
 		logger.info(uses.isEmpty() ? "Rate limits: there are no policies, so nothing is limited" : table(uses, code));
 		warnOfUnused(uses, !code.isEmpty(), event.getApplicationContext().getEnvironment());
+		uses.keySet().forEach(PolicyTable::warnOfReset);
+	}
+
+	private static void warnOfReset(IdentifiedPolicy policy) {
+		policy.enforcement()
+			.reset()
+			.stream()
+			.filter((identifier) -> SHARED.containsAll(List.of(identifier.split("\\+"))))
+			.forEach((identifier) -> logger.warn(
+					"The reset of the policy '{}' lets whoever has an account clear the count of '{}' between two guesses. Name whose success it is as well, such as {}+user.",
+					policy.policy().name(), identifier, identifier));
 	}
 
 	/**
@@ -111,7 +125,7 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 			.toList();
 		String others = code.isEmpty() ? "nothing yet" : "calls of " + String.join(" or ", code);
 		List<Map<String, String>> rows = sorted.stream()
-			.map((policy) -> row(policy, uses.get(policy), others))
+			.map((policy) -> row(policy, uses.getOrDefault(policy, Set.of()), others))
 			.toList();
 		Set<String> headings = new LinkedHashSet<>();
 		rows.forEach((row) -> headings.addAll(row.keySet()));

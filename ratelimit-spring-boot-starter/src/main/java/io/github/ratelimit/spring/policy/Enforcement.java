@@ -1,7 +1,6 @@
 package io.github.ratelimit.spring.policy;
 
 import java.util.List;
-import java.util.Set;
 
 import io.github.ratelimit.outage.OnStoreFailure;
 import org.jspecify.annotations.Nullable;
@@ -23,15 +22,12 @@ import org.jspecify.annotations.Nullable;
  * @param enabled whether the policy limits anything; if not, it neither denies nor counts
  * @param resetWhen which responses remove counts; {@code null} for none
  * @param reset the identifiers of the policy whose counts they remove; empty without
- * {@code resetWhen}. Each has a part that tells whose success it is: who has an account
- * can succeed at any time, and must not clear what an address has used
+ * {@code resetWhen}. No others are: who has an account can succeed at any time, and must
+ * not clear what an address has used
  * @since 0.1
  */
 public record Enforcement(Mode mode, OnStoreFailure onStoreFailure, @Nullable ResponseCondition countWhen,
 		MissingIdentifier missing, boolean enabled, @Nullable ResponseCondition resetWhen, List<String> reset) {
-
-	/** What others may share with whoever succeeds. */
-	private static final Set<String> SHARED = Set.of("ip", "path", "method", "global");
 
 	/**
 	 * Requests beyond the limits are denied. While the store fails, each instance limits
@@ -42,20 +38,13 @@ public record Enforcement(Mode mode, OnStoreFailure onStoreFailure, @Nullable Re
 	/**
 	 * Creates an enforcement.
 	 * @throws IllegalArgumentException if there is only one of {@code resetWhen} and
-	 * {@code reset}, or a success of anybody would remove the counts of others
+	 * {@code reset}
 	 */
 	public Enforcement {
 		reset = List.copyOf(reset);
 		if ((resetWhen != null) == reset.isEmpty()) {
 			throw new IllegalArgumentException("Invalid reset %s: %s".formatted(reset, reset.isEmpty()
 					? "must name the identifiers that start anew." : "has no effect without reset-when."));
-		}
-		for (String identifier : reset) {
-			if (SHARED.containsAll(List.of(identifier.split("\\+")))) {
-				throw new IllegalArgumentException(
-						"Invalid reset (%s): must name whose success it is, as %<s+user does: who has any account could otherwise clear this count between two guesses."
-							.formatted(identifier));
-			}
 		}
 	}
 

@@ -59,6 +59,15 @@ class PolicyTableTests {
 					+ "no bean has a PolicyLimiter or OutgoingRateLimits: [unused]");
 	}
 
+	@Test
+	void resetsThatAnybodyCouldCauseAreTold(CapturedOutput output) {
+		start("ratelimit.policies.login.limits=5/m", "ratelimit.policies.login.identifiers=ip,ip+user,ip+path",
+				"ratelimit.policies.login.reset-when=status in [200]", "ratelimit.policies.login.reset=ip,ip+user,ip+path");
+		assertThat(output.toString().lines().filter((line) -> line.contains("between two guesses"))).hasSize(2)
+			.allMatch((line) -> line.contains("'login'"))
+			.noneMatch((line) -> line.contains("'ip+user'"));
+	}
+
 	@ParameterizedTest
 	@ValueSource(classes = { PolicyLimiter.class, OutgoingRateLimits.class })
 	void codeMayUsePoliciesWithoutPaths(Class<?> use, CapturedOutput output) {
