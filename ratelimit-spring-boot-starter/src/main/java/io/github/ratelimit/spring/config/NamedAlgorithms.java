@@ -2,7 +2,6 @@ package io.github.ratelimit.spring.config;
 
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -153,7 +152,8 @@ public final class NamedAlgorithms {
 		}
 		boolean one = set.size() == 1;
 		return PolicyReader.read(one ? prefix + "." + set.keySet().iterator().next() : prefix,
-				one ? set.values().iterator().next() : set, () -> supporting(limits, settings.withOptions(algorithm)));
+				one ? set.values().iterator().next() : SetOptions.part(set),
+				() -> supporting(limits, settings.withOptions(algorithm)));
 	}
 
 	private Algorithm get(String policy, String name) {

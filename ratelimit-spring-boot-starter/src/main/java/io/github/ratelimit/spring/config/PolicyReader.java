@@ -67,7 +67,11 @@ public final class PolicyReader {
 		Map<String, IdentifiedPolicy> policies = new LinkedHashMap<>();
 		this.settings.forEach((name, settings) -> {
 			IdentifiedPolicy policy = readPolicy(name, settings, algorithms, defaults);
-			requirePossibleCosts(name, settings, policy);
+			require(property(name, ".cost"), settings.costOfPaths(), policy::requirePossible);
+			for (int i = 0; i < settings.routes().size(); i++) {
+				require(property(name, ".routes[" + i + "].cost"), settings.routes().get(i).cost(),
+						policy::requirePossible);
+			}
 			policies.put(name, policy);
 		});
 		return new ConfiguredPolicies(policies, defaults);
@@ -94,7 +98,8 @@ public final class PolicyReader {
 			return read(property(name, ".identifiers"), identifiers,
 					() -> new IdentifiedPolicy(concurrent, identifiers, enforcement));
 		}
-		Policy policy = readLimits(name, settings, algorithms, defaults, identifiers, enforcement.missing());
+		Policy policy = readLimits(name, settings, algorithms, defaults,
+				readPenalty(property(name, ".penalty"), settings.penalty(), identifiers, enforcement.missing()));
 		Map<String, Plan> plans = readPlans(policy, settings);
 		return read(property(name, ".identifiers"), identifiers,
 				() -> new IdentifiedPolicy(policy, identifiers, enforcement, plans, concurrent));
@@ -106,8 +111,8 @@ public final class PolicyReader {
 		Set<String> others = new TreeSet<>(this.settings.keySet());
 		others.remove(name);
 		String question = NearestNames.question(name, others);
-		return question.isEmpty() ? invalid(property(name, ".limits"), null, rule)
-				: invalid(property(name, ""), name, "There is no policy of this name.%s %s".formatted(question, rule));
+		return question.isEmpty() ? invalid(property(name, ".limits"), null, rule) : invalid(property(name, ""), name,
+				"There is no policy of this name, as nothing gives it limits.%s %s".formatted(question, rule));
 	}
 
 	private static Enforcement readEnforcement(String policy, PolicySettings settings, Enforcement defaults) {
@@ -178,13 +183,13 @@ public final class PolicyReader {
 	}
 
 	private Policy readLimits(String name, PolicySettings settings, NamedAlgorithms algorithms,
-			ConfiguredPolicies.Defaults defaults, List<String> identifiers, MissingIdentifier missing) {
+			ConfiguredPolicies.Defaults defaults, @Nullable Penalty penalty) {
 		List<Limit> limits = readEach(property(name, ".limits"), settings.limits(), Limit::parse);
 		Algorithm algorithm = algorithms.read(name, settings, limits, defaults.algorithm());
+		boolean countDenied = PolicySettings.or(settings.countDenied(), defaults.countDenied());
 		Policy policy = read(property(name, ".limits"), settings.limits(),
-				() -> new Policy(name, algorithm, limits,
-						PolicySettings.or(settings.countDenied(), defaults.countDenied())))
-			.withPenalty(readPenalty(property(name, ".penalty"), settings.penalty(), identifiers, missing));
+				() -> new Policy(name, algorithm, limits, countDenied))
+			.withPenalty(penalty);
 		Duration lease = settings.lease();
 		return (lease != null) ? read(property(name, ".lease"), lease, () -> policy.withLease(lease)) : policy;
 	}
@@ -197,7 +202,7 @@ public final class PolicyReader {
 		Integer after = settings.after();
 		Duration within = settings.within();
 		Duration block = settings.block();
-		return read(property, SetOptions.of(settings), () -> {
+		return read(property, SetOptions.part(settings), () -> {
 			if (after == null || within == null || block == null) {
 				throw new IllegalArgumentException(
 						"A penalty needs after, within and block, such as after: 20, within: 1m, block: 15m.");
@@ -255,15 +260,6 @@ public final class PolicyReader {
 		return plans;
 	}
 
-	/** Refuses costs of paths that the policy, or a plan of it, would never allow. */
-	private static void requirePossibleCosts(String name, PolicySettings settings, IdentifiedPolicy policy) {
-		require(property(name, ".cost"), settings.costOfPaths(), policy::requirePossible);
-		for (int i = 0; i < settings.routes().size(); i++) {
-			require(property(name, ".routes[" + i + "].cost"), settings.routes().get(i).cost(),
-					policy::requirePossible);
-		}
-	}
-
 	/** Refuses policies that the store does not support. */
 	void requireSupported(ConfiguredPolicies policies, RateLimiter limiter) {
 		policies.policies().forEach((name, policy) -> {
@@ -284,7 +280,8 @@ public final class PolicyReader {
 					(algorithm) -> policy.policies()
 						.forEach((each) -> limiter.requireSupported(each.withPenalty(null).withLease(null))));
 			if (all.penalty() != null) {
-				require(property(name, ".penalty"), all.penalty(),
+				require(property(name, ".penalty"),
+						SetOptions.part((settings != null) ? settings.penalty() : all.penalty()),
 						(penalty) -> limiter.requireSupported(all.withLease(null)));
 			}
 			if (all.lease() != null) {

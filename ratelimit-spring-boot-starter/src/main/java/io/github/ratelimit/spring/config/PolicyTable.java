@@ -1,19 +1,16 @@
 package io.github.ratelimit.spring.config;
 
-import java.time.Duration;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
@@ -105,6 +102,7 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 					.read(ConfigurationPropertyName.adapt("ratelimit.policies." + name, '.'), source)
 					.stream())
 				.map(ConfigurationProperty::getOrigin)
+				.filter(Objects::nonNull)
 				.findFirst()
 				.ifPresent((origin) -> logger.warn("The policy '{}' limits nothing yet, which is set by {}. {}", name,
 						origin, NearestNames.question(meant)));
@@ -131,10 +129,16 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 		rows.forEach((row) -> headings.addAll(row.keySet()));
 		headings.remove(LAST);
 		headings.add(LAST);
-		List<List<String>> columns = headings.stream().map((heading) -> column(heading, rows)).toList();
-		return IntStream.rangeClosed(0, rows.size())
-			.mapToObj((line) -> columns.stream().map((column) -> column.get(line)).collect(Collectors.joining()))
-			.map(String::stripTrailing)
+		Map<String, String> heading = new LinkedHashMap<>();
+		StringBuilder format = new StringBuilder();
+		headings.forEach((name) -> {
+			heading.put(name, name);
+			int width = rows.stream().mapToInt((row) -> row.getOrDefault(name, "-").length()).max().orElse(0);
+			format.append("  %-").append(Math.max(width, name.length())).append('s');
+		});
+		return Stream.concat(Stream.of(heading), rows.stream())
+			.map((row) -> headings.stream().map((name) -> row.getOrDefault(name, "-")).toArray())
+			.map((cells) -> format.toString().formatted(cells).stripTrailing())
 			.collect(Collectors.joining(System.lineSeparator(), "Rate limits: %s%n".formatted(summary(sorted)), ""));
 	}
 
@@ -143,10 +147,10 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 		Map<String, String> row = new LinkedHashMap<>();
 		row.put("policy", policy.policy().name());
 		row.put("algorithm", policy.policy().algorithm().name());
-		row.put("limits", policy.policy().algorithm().countsCalls() ? "-" : text(policy.policy().limits()));
-		row.put("identifiers", text(policy.identifiers()));
-		row.put("mode", text(policy.enforcement().mode()));
-		row.put("on-store-failure", text(policy.enforcement().onStoreFailure()));
+		row.put("limits", policy.policy().algorithm().countsCalls() ? "-" : SetOptions.text(policy.policy().limits()));
+		row.put("identifiers", SetOptions.text(policy.identifiers()));
+		row.put("mode", SetOptions.text(policy.enforcement().mode()));
+		row.put("on-store-failure", SetOptions.text(policy.enforcement().onStoreFailure()));
 		Map<String, Object> ofAlgorithm = SetOptions.of(policy.policy().algorithm());
 		PolicySettings settings = this.properties.policies().get(policy.policy().name());
 		if (settings != null) {
@@ -155,29 +159,20 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 					ofAlgorithm.replace(option, value);
 				}
 				else if (!PLACES.contains(option)) {
-					row.putIfAbsent(option, text(value));
+					row.putIfAbsent(option, SetOptions.text(value));
 				}
 			});
 		}
 		if (!ofAlgorithm.isEmpty()) {
-			row.merge("algorithm", text(ofAlgorithm), (name, options) -> name + ", " + options);
+			row.merge("algorithm", SetOptions.text(ofAlgorithm), (name, options) -> name + ", " + options);
 		}
-		row.put(LAST, uses.isEmpty() ? others : text(uses));
+		row.put(LAST, uses.isEmpty() ? others : SetOptions.text(uses));
 		return row;
-	}
-
-	/** Returns the lines of a column, equally wide. */
-	private static List<String> column(String heading, List<Map<String, String>> rows) {
-		List<String> cells = Stream
-			.concat(Stream.of(heading), rows.stream().map((row) -> row.getOrDefault(heading, "-")))
-			.toList();
-		int width = cells.stream().mapToInt(String::length).max().orElse(0);
-		return cells.stream().map((cell) -> "  " + cell + " ".repeat(width - cell.length())).toList();
 	}
 
 	private String summary(List<IdentifiedPolicy> policies) {
 		String excluded = this.properties.exclude().isEmpty() ? ""
-				: ", except on the paths " + text(this.properties.exclude());
+				: ", except on the paths " + SetOptions.text(this.properties.exclude());
 		return "these policies are enforced while the store answers" + excluded
 				+ except("in shadow mode, which only reports: ", policies,
 						(enforcement) -> enforcement.enabled() && enforcement.mode() == Mode.SHADOW)
@@ -191,7 +186,7 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 			.map((policy) -> policy.policy().name())
 			.distinct()
 			.toList();
-		return names.isEmpty() ? "" : ", except " + reason + text(names);
+		return names.isEmpty() ? "" : ", except " + reason + SetOptions.text(names);
 	}
 
 	/** Returns the paths in the order in which they are matched, and then the methods. */
@@ -214,33 +209,6 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 
 	private static String withCost(String path, long cost) {
 		return (cost == 1) ? path : "%s (cost %s)".formatted(path, cost);
-	}
-
-	/** Returns a value as it is written in YAML. */
-	private static String text(Object value) {
-		if (value instanceof Duration duration) {
-			return duration.toString().substring(2).toLowerCase(Locale.ROOT);
-		}
-		if (value instanceof Enum<?> constant) {
-			return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
-		}
-		if (value instanceof Collection<?> list) {
-			return list.stream().map(PolicyTable::text).collect(Collectors.joining(", "));
-		}
-		if (value instanceof Map<?, ?> group) {
-			return group.entrySet()
-				.stream()
-				.map((option) -> option.getKey() + ": " + part(option.getValue()))
-				.collect(Collectors.joining(", "));
-		}
-		return (value instanceof Record group && value.getClass().getNestHost() == PolicySettings.class)
-				? text(SetOptions.of(group)) : value.toString();
-	}
-
-	/** Returns a value within others. */
-	private static String part(Object value) {
-		return (value instanceof Record) ? "{ " + text(value) + " }"
-				: (value instanceof Collection<?> list && list.size() > 1) ? "[" + text(value) + "]" : text(value);
 	}
 
 }

@@ -32,7 +32,7 @@ public final class RateLimitNonWebAutoConfiguration {
 		properties.policies().forEach((name, policy) -> SetOptions.of(policy).forEach((option, value) -> {
 			if (PolicySettings.option(option).web() && !value.equals(IdentifierNames.ADDRESS)) {
 				throw refusal(PolicyReader.property(name, "." + option),
-						(value instanceof Map<?, ?> groups) ? groups.keySet() : value);
+						(value instanceof Map<?, ?> groups) ? groups.keySet() : SetOptions.part(value));
 			}
 		}));
 		SetOptions.of(properties).forEach((option, value) -> {

@@ -209,7 +209,8 @@ public final class RefreshedPolicies implements Decider.ReadSource, ApplicationL
 				changed.put(name, policies.find(name).orElseThrow());
 				logger.info("The policy '{}' has changed: {}", name,
 						different.stream()
-							.map((option) -> "%s is %s, was %s".formatted(option, options.get(option), old.get(option)))
+							.map((option) -> "%s is %s, was %s".formatted(option, SetOptions.part(options.get(option)),
+									SetOptions.part(old.get(option))))
 							.toList());
 			}
 		});

@@ -2,13 +2,16 @@ package io.github.ratelimit.spring.config;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Parameter;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
@@ -81,6 +84,36 @@ public final class SetOptions {
 	/** Returns the name of an option as in configuration. */
 	public static String name(Parameter option) {
 		return DataObjectPropertyName.toDashedForm(option.getName());
+	}
+
+	/** Returns a value as it is written in YAML. */
+	static String text(Object value) {
+		if (value instanceof Duration duration) {
+			return duration.toString().substring(2).toLowerCase(Locale.ROOT);
+		}
+		if (value instanceof Enum<?> constant) {
+			return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+		}
+		if (value instanceof Collection<?> list) {
+			return list.stream().map(SetOptions::part).collect(Collectors.joining(", "));
+		}
+		if (value instanceof Map<?, ?> group) {
+			return group.entrySet()
+				.stream()
+				.map((option) -> option.getKey() + ": " + part(option.getValue()))
+				.collect(Collectors.joining(", "));
+		}
+		return isGroup(value) ? text(of((Record) value)) : value.toString();
+	}
+
+	/** Returns a value within others as it is written in YAML. */
+	static String part(@Nullable Object value) {
+		return (value == null) ? "not set" : (value instanceof Map || isGroup(value)) ? "{ " + text(value) + " }"
+				: (value instanceof Collection<?> list && list.size() > 1) ? "[" + text(value) + "]" : text(value);
+	}
+
+	private static boolean isGroup(Object value) {
+		return value.getClass().getNestHost() == PolicySettings.class;
 	}
 
 	/** Returns the names of options that have other values, or are set only once. */

@@ -1,7 +1,5 @@
 package io.github.ratelimit.spring.config;
 
-import io.github.ratelimit.spring.decide.Decider;
-
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.HashMap;
@@ -25,6 +23,7 @@ import io.github.ratelimit.spring.StartFailure;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.algorithm.DailyAllowance;
 import io.github.ratelimit.spring.annotation.RateLimited;
+import io.github.ratelimit.spring.decide.Decider;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -155,7 +154,7 @@ class NamedAlgorithmsTests {
 			assertThat(algorithm(context)).isEqualTo(new DailyAllowance());
 			refresh(context, "nothing");
 			assertThat(algorithm(context)).isEqualTo(new DailyAllowance());
-			assertThat(output).contains("The policy 'api' has changed: [algorithm is dailyAllowance, was null]")
+			assertThat(output).contains("The policy 'api' has changed: [algorithm is dailyAllowance, was not set]")
 				.contains("Invalid value 'nothing' for configuration property 'ratelimit.policies.api.algorithm'");
 		});
 	}

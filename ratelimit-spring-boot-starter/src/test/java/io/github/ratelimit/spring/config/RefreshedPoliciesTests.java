@@ -1,9 +1,5 @@
 package io.github.ratelimit.spring.config;
 
-import io.github.ratelimit.spring.decide.PolicyCharge;
-import io.github.ratelimit.spring.decide.Decided;
-import io.github.ratelimit.spring.decide.Decider;
-
 import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.List;
@@ -21,6 +17,9 @@ import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.RefreshPoliciesEvent;
 import io.github.ratelimit.spring.StarterRunners;
+import io.github.ratelimit.spring.decide.Decided;
+import io.github.ratelimit.spring.decide.Decider;
+import io.github.ratelimit.spring.decide.PolicyCharge;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import io.github.ratelimit.spring.policy.MissingIdentifier;
@@ -67,10 +66,11 @@ class RefreshedPoliciesTests {
 			refresh(context);
 			assertThat(limits(context, "api", null)).containsExactly("5/s", "7/m");
 			assertThat(limits(context, "plans", "pro")).containsExactly("30/m");
-			assertThat(output).contains("The policy 'api' has changed: [limits is [5/s, 7/m], was [10/m]]");
+			assertThat(output).contains("The policy 'api' has changed: [limits is [5/s, 7/m], was 10/m]");
 			refresh(context, "penalty.after=3;penalty.within=1m;penalty.block=2m");
 			refresh(context, "algorithm=fixed-window;lease=1s");
-			assertThat(output).contains("penalty is PenaltySettings[after=3, ", "lease is PT1S, was null");
+			assertThat(output).contains("penalty is { after: 3, within: 1m, block: 2m }, was not set",
+					"lease is 1s, was not set");
 			refresh(context, "lease;mode=shadow");
 			assertThat(limits(context, "api", null)).isEmpty();
 			refresh(context, "mode;enabled=false");
@@ -132,7 +132,7 @@ class RefreshedPoliciesTests {
 	void changedConcurrentRequestsCountForTheNextOne(CapturedOutput output) {
 		this.runner.run((context) -> {
 			refresh(context, "concurrent=2");
-			assertThat(output).contains("[concurrent is 2, was null]").doesNotContain("need a restart");
+			assertThat(output).contains("[concurrent is 2, was not set]").doesNotContain("need a restart");
 			assertThat(decide(context, "api", null).statuses())
 				.extracting((status) -> status.policy().name(), (status) -> status.remaining())
 				.containsExactly(tuple("api", 9L), tuple("api (at once)", 1L));
