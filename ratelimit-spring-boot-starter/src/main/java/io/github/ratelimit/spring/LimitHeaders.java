@@ -19,9 +19,8 @@ import jakarta.servlet.http.HttpServletResponse;
 public interface LimitHeaders {
 
 	/**
-	 * Returns the names of the headers that may be written. Browsers on other origins may
-	 * read them if they may read the response.
-	 * @return the names; may be empty
+	 * Returns the names of the headers that may be written; may be empty. Browsers on
+	 * other origins may read them if they may read the response.
 	 */
 	Set<String> names();
 

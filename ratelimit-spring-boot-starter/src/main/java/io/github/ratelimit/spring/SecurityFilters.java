@@ -26,8 +26,7 @@ public interface SecurityFilters {
 	/**
 	 * Returns the filters that a request passes; by default, none. Those that apply CORS
 	 * are asked what a page of another origin may read.
-	 * @param request the request
-	 * @return the filters in their order; empty if the request passes none
+	 * @return the filters in their order
 	 */
 	default List<Filter> find(HttpServletRequest request) {
 		return List.of();
@@ -36,7 +35,6 @@ public interface SecurityFilters {
 	/**
 	 * Writes the security headers into a response that does not pass these filters.
 	 * Headers that exist are kept. By default, there are none.
-	 * @param request the request
 	 * @param response the response, which is not committed
 	 * @throws ServletException if a filter fails
 	 * @throws IOException if a filter cannot write to the client

@@ -20,24 +20,18 @@ import org.springframework.beans.factory.ObjectProvider;
 public interface AnnotatedPolicies {
 
 	/**
-	 * Returns the policies of all beans that have been created so far.
-	 * @return the policies of each annotated method or type, by its short name, sorted
+	 * Returns the policies of all beans that have been created so far, by the short name
+	 * of the annotated method or type, sorted.
 	 */
 	Map<String, Set<IdentifiedPolicy>> byPlace();
 
 	/**
-	 * Returns the policies that count the calls of a method.
-	 * @param method the method
-	 * @param targetClass the class of the object
-	 * @return the policies of its annotations, or of those of its class; may be empty
+	 * Returns the policies of the annotations of a method, or of those of the class of
+	 * its object; may be empty.
 	 */
 	List<IdentifiedPolicy> find(Method method, Class<?> targetClass);
 
-	/**
-	 * Returns the policies of all beans that have been created so far.
-	 * @param beans the annotations, if there are any
-	 * @return the policies of each annotated method or type; empty if there is none
-	 */
+	/** Returns the policies by place; empty if nothing reads annotations. */
 	static Map<String, Set<IdentifiedPolicy>> byPlace(ObjectProvider<AnnotatedPolicies> beans) {
 		AnnotatedPolicies annotated = beans.getIfAvailable();
 		return (annotated != null) ? annotated.byPlace() : Map.of();

@@ -1,16 +1,10 @@
 package io.github.ratelimit.spring.config;
 
-import io.github.ratelimit.spring.decide.ConfiguredPolicyLimiter;
-import io.github.ratelimit.spring.decide.ListedPlans;
-import io.github.ratelimit.spring.decide.Decider;
-import io.github.ratelimit.spring.decide.PolicyEnforcer;
-
 import java.time.Duration;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.waiting.WaitingRateLimiter.Time;
 import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.spring.DecisionListener;
 import io.github.ratelimit.spring.InstanceCount;
@@ -19,8 +13,13 @@ import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.PolicyLimiter;
 import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.RateLimiterDecorator;
+import io.github.ratelimit.spring.decide.ConfiguredPolicyLimiter;
+import io.github.ratelimit.spring.decide.Decider;
+import io.github.ratelimit.spring.decide.ListedPlans;
+import io.github.ratelimit.spring.decide.PolicyEnforcer;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
+import io.github.ratelimit.waiting.WaitingRateLimiter.Time;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;

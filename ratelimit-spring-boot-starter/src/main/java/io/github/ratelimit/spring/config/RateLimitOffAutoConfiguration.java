@@ -2,11 +2,10 @@ package io.github.ratelimit.spring.config;
 
 import java.time.Duration;
 
-import io.github.ratelimit.spring.decide.Decided;
-
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.PolicyLimiter;
+import io.github.ratelimit.spring.decide.Decided;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -163,9 +163,8 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 	}
 
 	/**
-	 * Returns the policy of a plan.
-	 * @param plan name of the plan; {@code null} for none
-	 * @return the policy; this policy if it has no such plan; empty if it is unlimited
+	 * Returns the policy of a plan: this policy for {@code null} and if it has no such
+	 * plan; empty if it is unlimited.
 	 */
 	public Optional<IdentifiedPolicy> forPlan(@Nullable String plan) {
 		Plan instead = (plan != null) ? this.plans.get(plan) : null;
