@@ -1,7 +1,6 @@
 package io.github.ratelimit.spring;
 
 import io.github.ratelimit.spring.policy.ResponseCondition;
-
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;

@@ -1,12 +1,16 @@
 package io.github.ratelimit.spring;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
+import java.util.List;
 
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.client.RateLimitClientAutoConfiguration;
-import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
 import io.github.ratelimit.spring.config.RateLimitAutoConfiguration;
 import io.github.ratelimit.spring.config.RateLimitNonWebAutoConfiguration;
+import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
 import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
 import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
 import io.github.ratelimit.test.ManualClock;
@@ -17,6 +21,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.web.context.servlet.AnnotationConfigServletWebApplicationContext;
@@ -24,6 +29,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.io.ByteArrayResource;
 import org.springframework.mock.web.MockServletContext;
 
 /**
@@ -78,6 +85,17 @@ public final class StarterRunners {
 	public static ApplicationContextRunner inMemory(InstantSource clock) {
 		return nonWeb().withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(clock))
 			.withPropertyValues("ratelimit.defaults.identifiers=global");
+	}
+
+	/** Returns the properties of a file. */
+	public static List<PropertySource<?>> yaml(String name, String text) {
+		try {
+			return new YamlPropertySourceLoader().load(name,
+					new ByteArrayResource(text.getBytes(StandardCharsets.UTF_8)));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	/** All that the starter configures, with counts in memory. */

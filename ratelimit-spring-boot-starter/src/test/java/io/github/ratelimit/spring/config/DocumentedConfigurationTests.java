@@ -1,7 +1,6 @@
 package io.github.ratelimit.spring.config;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -15,11 +14,9 @@ import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.algorithm.Algorithms;
 import io.github.ratelimit.spring.ConfigurationHints;
 import io.github.ratelimit.spring.IdentifierResolver;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.algorithm.DailyAllowance;
-import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
-import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
 import io.github.ratelimit.spring.redis.TestCertificate;
-import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,10 +27,7 @@ import redis.clients.jedis.RedisCredentialsProvider;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
-import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
-import org.springframework.core.env.PropertySource;
-import org.springframework.core.io.ByteArrayResource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -53,11 +47,9 @@ class DocumentedConfigurationTests {
 
 	private static Path certificate;
 
-	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
+	private final WebApplicationContextRunner runner = StarterRunners.web()
 		.withSystemProperties("LIMIT_SECRET=secret")
-		.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-				RateLimitWebAutoConfiguration.class))
+		.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class))
 		.withBean("dailyAllowance", Algorithm.class, () -> new DailyAllowance(6))
 		.withBean("tokens", RedisCredentialsProvider.class, () -> () -> new DefaultRedisCredentials("app", "token"))
 		.withBean("account", IdentifierResolver.class, () -> (request) -> request.getParameter("username"));
@@ -65,12 +57,14 @@ class DocumentedConfigurationTests {
 	static List<Example> examples() throws IOException {
 		List<Example> examples = new ArrayList<>();
 		for (String page : pages()) {
-			Matcher matcher = EXAMPLE.matcher(Files.readString(ROOT.resolve(page)));
-			while (matcher.find()) {
-				examples.add(new Example(page, matcher.group(1)));
-			}
+			yaml(page).forEach((yaml) -> examples.add(new Example(page, yaml)));
 		}
 		return examples;
+	}
+
+	/** Returns the examples of a page. */
+	static List<String> yaml(String page) throws IOException {
+		return EXAMPLE.matcher(Files.readString(ROOT.resolve(page))).results().map((match) -> match.group(1)).toList();
 	}
 
 	@BeforeAll
@@ -80,12 +74,11 @@ class DocumentedConfigurationTests {
 
 	@ParameterizedTest
 	@MethodSource("examples")
-	void exampleStartsAnApplication(Example example) throws IOException {
+	void exampleStartsAnApplication(Example example) {
 		String yaml = example.yaml().replace("/etc/redis/ca.crt", certificate.toString());
-		List<PropertySource<?>> sources = new YamlPropertySourceLoader().load(example.page(),
-				new ByteArrayResource(yaml.getBytes(StandardCharsets.UTF_8)));
 		this.runner
-			.withInitializer((context) -> sources.forEach(context.getEnvironment().getPropertySources()::addFirst))
+			.withInitializer((context) -> StarterRunners.yaml(example.page(), yaml)
+				.forEach(context.getEnvironment().getPropertySources()::addFirst))
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 

@@ -3,7 +3,6 @@ package io.github.ratelimit.spring.config;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URL;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -18,21 +17,16 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
-import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
-import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
+import io.github.ratelimit.spring.StarterRunners;
 import org.junit.jupiter.api.Test;
 import org.yaml.snakeyaml.Yaml;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.env.YamlPropertySourceLoader;
-import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.MutablePropertySources;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
-import org.springframework.core.io.ByteArrayResource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -43,8 +37,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 class DocumentedKubernetesTests {
 
 	private static final Path DOCS = Path.of("..", "docs");
-
-	private static final Pattern EXAMPLE = Pattern.compile("(?m)^```yaml\\n(.*?)^```", Pattern.DOTALL);
 
 	private static final Pattern PROPERTY = Pattern.compile("(?m)^\\| `(ratelimit\\.[^`]+)`");
 
@@ -60,10 +52,7 @@ class DocumentedKubernetesTests {
 	private final Map<String, Object> environment = new HashMap<>();
 
 	DocumentedKubernetesTests() throws IOException {
-		for (String example : EXAMPLE.matcher(Files.readString(DOCS.resolve("kubernetes.md")))
-			.results()
-			.map((match) -> match.group(1))
-			.toList()) {
+		for (String example : DocumentedConfigurationTests.yaml("docs/kubernetes.md")) {
 			for (Object document : new Yaml().loadAll(example)) {
 				JsonNode manifest = JsonMapper.shared().valueToTree(document);
 				if (manifest.has("kind")) {
@@ -76,7 +65,7 @@ class DocumentedKubernetesTests {
 		}
 	}
 
-	private void read(JsonNode manifest) throws IOException {
+	private void read(JsonNode manifest) {
 		assertThat(manifest.path("apiVersion").asString("")).isNotEmpty();
 		assertThat(manifest.at("/metadata/name").asString("")).isNotEmpty();
 		this.kinds.add(manifest.path("kind").stringValue());
@@ -92,32 +81,25 @@ class DocumentedKubernetesTests {
 						variable.path("value").asString("from the environment"))));
 	}
 
-	private void addFile(String yaml) throws IOException {
-		new YamlPropertySourceLoader()
-			.load("file " + this.files.size(), new ByteArrayResource(yaml.getBytes(StandardCharsets.UTF_8)))
+	private void addFile(String yaml) {
+		StarterRunners.yaml("file " + this.files.size(), yaml)
 			.forEach((source) -> this.files.add((EnumerablePropertySource<?>) source));
 	}
 
 	@Test
 	void applicationStartsWithWhatTheManifestsHandToIt() {
 		assertThat(this.kinds).containsExactly("ConfigMap", "Deployment", "Secret", "Service", "NetworkPolicy");
-		new WebApplicationContextRunner()
-			.withConfiguration(
-					AutoConfigurations.of(RateLimitAutoConfiguration.class, RateLimitRedisAutoConfiguration.class,
-							RateLimitMethodAutoConfiguration.class, RateLimitWebAutoConfiguration.class))
-			.withInitializer((context) -> {
-				this.files.forEach(context.getEnvironment().getPropertySources()::addFirst);
-				context.getEnvironment()
-					.getPropertySources()
-					.addFirst(new SystemEnvironmentPropertySource("pod-systemEnvironment", this.environment));
-			})
-			.run((context) -> {
-				assertThat(context).hasNotFailed();
-				RateLimitProperties properties = context.getBean(RateLimitProperties.class);
-				assertThat(properties.instances()).isEqualTo(4);
-				assertThat(properties.identifierSecret()).isEqualTo("from the environment");
-				assertThat(properties.redis().password()).isEqualTo("from the environment");
-			});
+		StarterRunners.web().withInitializer((context) -> {
+			MutablePropertySources sources = context.getEnvironment().getPropertySources();
+			this.files.forEach(sources::addFirst);
+			sources.addFirst(new SystemEnvironmentPropertySource("pod-systemEnvironment", this.environment));
+		}).run((context) -> {
+			assertThat(context).hasNotFailed();
+			RateLimitProperties properties = context.getBean(RateLimitProperties.class);
+			assertThat(properties.instances()).isEqualTo(4);
+			assertThat(properties.identifierSecret()).isEqualTo("from the environment");
+			assertThat(properties.redis().password()).isEqualTo("from the environment");
+		});
 	}
 
 	@Test

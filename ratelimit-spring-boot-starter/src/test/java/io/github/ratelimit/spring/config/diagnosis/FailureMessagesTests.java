@@ -1,7 +1,5 @@
 package io.github.ratelimit.spring.config.diagnosis;
 
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 import io.github.ratelimit.spring.StarterRunners;
@@ -17,13 +15,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
-import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.StandardEnvironment;
-import org.springframework.core.io.ByteArrayResource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
@@ -64,7 +60,7 @@ class FailureMessagesTests {
 					redis: { port: "redis://:topsecret@a:6379" } | redis.port | *** | a whole number
 					""")
 	void rightFormIsToldWhenTextReplacesGroup(String yaml, String property, String value, String form,
-			CapturedOutput output) throws IOException {
+			CapturedOutput output) {
 		assertAnalysisOfYaml(output, "{ %s }".formatted(yaml))
 			.contains("Invalid value '%s' for configuration property 'ratelimit.%s': must be %s.".formatted(value,
 					property, form))
@@ -90,7 +86,7 @@ class FailureMessagesTests {
 					plans: [ { name: pro, limits: 1/s } ] | plans[0].name | plans | plans by name, such as { pro: { limits: 1000/h } }
 					""")
 	void rightFormIsToldWhenGroupReplacesText(String yaml, String property, String parent, String form,
-			CapturedOutput output) throws IOException {
+			CapturedOutput output) {
 		assertAnalysisOfYaml(output, "{ policies: { search: { %s } } }".formatted(yaml))
 			.contains("There is no property 'ratelimit.policies.search.%s', so it would have no effect"
 				.formatted(property))
@@ -118,8 +114,7 @@ class FailureMessagesTests {
 					{ defaults: { burst: 5 } } | defaults.burst | use one of those below 'ratelimit.defaults': algorithm, count-denied, identifiers, missing-identifier, mode, on-store-failure.
 					{ "[a b]": 10/s } | [a b] | use one of those below 'ratelimit': allow, defaults,
 					""")
-	void propertyThatMayBeMeantIsProposed(String yaml, String property, String proposal, CapturedOutput output)
-			throws IOException {
+	void propertyThatMayBeMeantIsProposed(String yaml, String property, String proposal, CapturedOutput output) {
 		if (EMPTY_IS_TEXT && yaml.contains("policies: ,")) {
 			assertAnalysisOfYaml(output, yaml).contains("Set 'ratelimit.policies' to policies by name");
 			return;
@@ -136,7 +131,7 @@ class FailureMessagesTests {
 	}
 
 	@Test
-	void levelIsToldWhenPropertyStandsBesideItsPolicy(CapturedOutput output) throws IOException {
+	void levelIsToldWhenPropertyStandsBesideItsPolicy(CapturedOutput output) {
 		AbstractStringAssert<?> analysis = assertAnalysisOfYaml(output, "{ policies: { search: , limits: 10/s } }")
 			.contains("': must be a policy such as { limits: 10/s, paths: /api/** }");
 		if (!EMPTY_IS_TEXT) {
@@ -147,7 +142,7 @@ class FailureMessagesTests {
 
 	@ParameterizedTest
 	@CsvSource({ "10/s, 10/s", "redis://:topsecret@a:6379, ***" })
-	void startFailsWhenTextReplacesAllProperties(String text, String shown, CapturedOutput output) throws IOException {
+	void startFailsWhenTextReplacesAllProperties(String text, String shown, CapturedOutput output) {
 		assertAnalysisOfYaml(output, text)
 			.contains("Invalid value '%s' for configuration property 'ratelimit'".formatted(shown))
 			.contains("Must be a group of properties such as { policies: { search: { limits: 10/s } } }.")
@@ -260,10 +255,8 @@ class FailureMessagesTests {
 				"- counts: defined by method 'counts'", "- sessions: defined by method 'sessions'", "@Primary");
 	}
 
-	private AbstractStringAssert<?> assertAnalysisOfYaml(CapturedOutput output, String yaml) throws IOException {
-		new YamlPropertySourceLoader()
-			.load("file", new ByteArrayResource(("ratelimit: " + yaml).getBytes(StandardCharsets.UTF_8)))
-			.forEach(this.environment.getPropertySources()::addFirst);
+	private AbstractStringAssert<?> assertAnalysisOfYaml(CapturedOutput output, String yaml) {
+		StarterRunners.yaml("file", "ratelimit: " + yaml).forEach(this.environment.getPropertySources()::addFirst);
 		return assertAnalysis(output);
 	}
 

@@ -1,10 +1,7 @@
 package io.github.ratelimit.spring.config.diagnosis;
 
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -23,10 +20,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
-import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.boot.test.context.runner.AbstractApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
-import org.springframework.core.io.ByteArrayResource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -134,17 +129,11 @@ class StartFailuresTests {
 
 	private static <S extends AbstractApplicationContextRunner<S, ?, ?>> S with(
 			AbstractApplicationContextRunner<S, ?, ?> runner, String settings) {
-		return settings.startsWith("{") ? runner.withInitializer((context) -> {
-			try {
-				new YamlPropertySourceLoader()
-					.load("file", new ByteArrayResource(("ratelimit: " + settings).getBytes(StandardCharsets.UTF_8)))
-					.forEach(context.getEnvironment().getPropertySources()::addLast);
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
-		}) : runner.withPropertyValues(
-				Arrays.stream(settings.split(";")).map(StartFailuresTests::name).toArray(String[]::new));
+		return settings.startsWith("{")
+				? runner.withInitializer((context) -> StarterRunners.yaml("file", "ratelimit: " + settings)
+					.forEach(context.getEnvironment().getPropertySources()::addLast))
+				: runner.withPropertyValues(
+						Arrays.stream(settings.split(";")).map(StartFailuresTests::name).toArray(String[]::new));
 	}
 
 	private static String name(String property) {
