@@ -59,7 +59,7 @@ final class Comparison {
 		this.untilSweep--;
 		if (this.untilSweep == 0) {
 			this.clients.values().forEach((one) -> one.forget(now));
-			this.untilSweep = SMALLEST_SWEEP + 2 * this.clients.size();
+			this.untilSweep = SMALLEST_SWEEP + this.clients.size() / 4;
 		}
 	}
 

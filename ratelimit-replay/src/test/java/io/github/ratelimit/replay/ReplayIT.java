@@ -36,7 +36,7 @@ class ReplayIT {
 	void jarReadsCompressedLogsAndExitsWithACode() throws Exception {
 		Path log = this.folder.resolve("access.log.gz");
 		try (GZIPOutputStream out = new GZIPOutputStream(Files.newOutputStream(log))) {
-			out.write((LogTests.lines("192.0.2.1", 0, 1, 2, 99) + "{\"time\":1767225600,\"ip\":\"192.0.2.1\"}\nbad")
+			out.write((LogTests.lines("192.0.2.1", 0, 1, 2, 60) + "{\"time\":1767225660,\"ip\":\"192.0.2.1\"}\nbad")
 				.getBytes(StandardCharsets.UTF_8));
 		}
 		assertThat(start(log.toString(), "--limits", "2/m", "--spare", "99.9%", "--yaml").waitFor()).isZero();
