@@ -263,8 +263,12 @@ public final class LeasedRateLimiter extends DelegatingRateLimiter implements Au
 	}
 
 	private void endLeases(Identifier identifier, @Nullable String policy) {
+		if (policy != null) {
+			endLeases(policy, List.of(identifier));
+			return;
+		}
 		this.quotas.asMap().values().removeIf((quota) -> {
-			boolean ends = quota.isOf(identifier, policy);
+			boolean ends = quota.isOf(identifier, null);
 			if (ends) {
 				end(quota);
 			}

@@ -19,7 +19,11 @@ import io.github.ratelimit.Reservation;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.ConcurrentCalls;
 import io.github.ratelimit.algorithm.FixedWindow;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.NullSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -250,10 +254,12 @@ class LeasedRateLimiterTests {
 		assertThat(remaining()).isEqualTo(5600);
 	}
 
-	@Test
-	void blockOfThisProcessEndsTheLeaseAtOnce() {
+	@ParameterizedTest
+	@NullSource
+	@ValueSource(strings = "api")
+	void blockOfThisProcessEndsTheLeaseAtOnce(@Nullable String policy) {
 		send(POLICY, 400);
-		this.limiter.watchBlocks(this.cluster.store).block(ALICE, null, Duration.ofHours(1), "");
+		this.limiter.watchBlocks(this.cluster.store).block(ALICE, policy, Duration.ofHours(1), "");
 		assertThat(this.limiter.tryAcquire(POLICY, ALICE).blockedFor()).isEqualTo(Duration.ofHours(1));
 		pass(Duration.ZERO);
 		assertThat(remaining()).isEqualTo(5600);
