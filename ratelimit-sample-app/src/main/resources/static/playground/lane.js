@@ -38,7 +38,7 @@ export class Lane {
 	/** Sends a request, and shows its answer. */
 	async send(client, cost) {
 		const sent = performance.now();
-		const { response, outcome } = await ask(`/demo/${this.name}?cost=${cost}`, { 'X-Client': client });
+		const { response, outcome } = await ask(`/demo/${this.name}?cost=${cost}`, { headers: { 'X-Client': client } });
 		this.#count(outcome);
 		this.track.add(outcome, sent);
 		this.#find('.headers').textContent = describe(response);

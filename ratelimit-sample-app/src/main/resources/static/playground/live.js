@@ -148,8 +148,9 @@ class PolicyRow {
 			html('td', {}, this.#sparkline.element));
 	}
 
-	show({ limits, concurrent, algorithm, identifiers, onStoreFailure, mode }) {
-		const texts = [[...limits, ...concurrent ? [`${concurrent} at once`] : []].join(', '), algorithm, identifiers.join(', '), (mode === 'shadow') ? 'only reported' : onStoreFailure];
+	show({ enabled, limits, concurrent, algorithm, identifiers, onStoreFailure, mode }) {
+		const texts = [[...limits, ...concurrent ? [`${concurrent} at once`] : []].join(', '), algorithm, identifiers.join(', '),
+			!enabled ? 'switched off' : (mode === 'shadow') ? 'only reported' : onStoreFailure];
 		texts.forEach((text, i) => {
 			this.#texts[i].textContent = text;
 		});

@@ -5,7 +5,7 @@ import { html } from './svg.js';
 import { newClient, sendWhilePressed, Tile } from './tile.js';
 import { settings } from './yaml.js';
 
-const NAMES = ['send', 'second', 'second-status', 'tiles', 'together', 'form', 'limit', 'algorithm', 'status', 'take', 'yaml'];
+const NAMES = ['send', 'second', 'second-status', 'tiles', 'together', 'form', 'limit', 'algorithm', 'switch', 'status', 'take', 'yaml'];
 
 const SECOND = '/shared/second';
 
@@ -23,15 +23,17 @@ class Shared {
 	#admitted = [];
 	#local = 0;
 	#since = 0;
+	enforced = { enabled: true };
 
 	async start() {
-		const { send, second, form, algorithm } = this.#parts;
+		const { send, second, form, algorithm, switch: toggle } = this.#parts;
 		algorithm.append(...ALGORITHMS.map(({ name }) => html('option', { textContent: name })));
 		algorithm.addEventListener('change', () => this.#showTake());
 		form.addEventListener('submit', (event) => {
 			event.preventDefault();
-			this.#change();
+			this.#change({ limit: this.#parts.limit.value, algorithm: algorithm.value });
 		});
+		toggle.addEventListener('click', () => this.#change({ enabled: !this.enforced.enabled }));
 		sendWhilePressed(send, () => this.#send());
 		second.addEventListener('click', () => this.#startOrStop());
 		this.#addTile('This instance', location.origin);
@@ -44,35 +46,42 @@ class Shared {
 		const at = performance.now();
 		const outcome = await this.#tiles[this.#sent++ % this.#tiles.length].send();
 		this.#admitted.push(...(outcome === 'allowed') ? [at] : []);
-		this.#local += (outcome === 'local') ? 1 : 0;
+		this.#local += (outcome === 'local' && this.enforced.enabled && at > this.#since) ? 1 : 0;
 		this.#showAdmitted();
 	}
 
 	#showAdmitted() {
+		if (!this.enforced.enabled) {
+			this.#parts.together.textContent = 'The policy is switched off: every request is allowed, and none is counted.';
+			return;
+		}
 		const { quota, window, text } = this.limit;
 		this.#admitted = this.#admitted.filter((time) => time > Math.max(this.#since, performance.now() - window));
 		this.#parts.together.textContent = `Admitted ${(this.#tiles.length > 1) ? 'by both together' : 'by this instance'}: ${this.#admitted.length} in the last ${text}, where the quota is ${quota}. In no window ${this.algorithm.name} admits more than ${this.algorithm.bound(quota)}.${this.#local ? ` Admitted without Redis: ${this.#local}.` : ''}`;
 	}
 
-	async #change() {
-		const { limit, algorithm, status } = this.#parts;
-		const answer = await fetch(`/shared/policy?${new URLSearchParams({ limit: limit.value, algorithm: algorithm.value })}`, { method: 'PUT' });
+	async #change(to) {
+		const answer = await fetch(`/shared/policy?${new URLSearchParams({ ...this.enforced, ...to })}`, { method: 'PUT' });
 		if (answer.ok) {
 			await this.#showPolicy();
 			this.#since = performance.now();
+			this.#local = 0;
 			this.#showAdmitted();
 		}
-		status.textContent = answer.ok ? 'Changed.' : await answer.text();
+		this.#parts.status.textContent = answer.ok ? 'Changed.' : await answer.text();
 	}
 
 	/** Shows what is enforced now. */
 	async #showPolicy() {
-		const { limits: [limit], algorithm } = (await policies()).policies.shared;
+		const { limits: [limit], algorithm, enabled } = (await policies()).policies.shared;
+		this.enforced = { limit, algorithm, enabled };
 		this.limit = parseLimit(limit);
 		this.algorithm = ALGORITHMS.find(({ name }) => name === algorithm);
 		this.#parts.limit.value = limit;
 		this.#parts.algorithm.value = algorithm;
-		this.#parts.yaml.textContent = (await settings('shared')).replace(/(limits: )\S+/, `$1${limit}`).replace(/(algorithm: )\S+/, `$1${algorithm}`);
+		this.#parts.switch.textContent = enabled ? 'Switch the policy off' : 'Switch the policy on';
+		this.#parts.yaml.textContent = (await settings('shared')).replace(/(limits: )\S+/, `$1${limit}`).replace(/(algorithm: )\S+/, `$1${algorithm}`)
+			.replace('\n', enabled ? '\n' : '\n  enabled: false\n');
 		this.#showTake();
 	}
 

@@ -10,9 +10,9 @@ export function newClient(prefix) {
 }
 
 /** Sends a request, reads its answer, and returns it with the outcome; the response is null if there is no answer. */
-export async function ask(url, headers) {
+export async function ask(url, options) {
 	const read = async (response) => (await response.text(), response);
-	const response = await fetch(url, { headers, cache: 'no-store' }).then(read).catch(() => null);
+	const response = await fetch(url, { ...options, cache: 'no-store' }).then(read).catch(() => null);
 	return { response, outcome: OUTCOMES[response?.status] ?? 'failed' };
 }
 
@@ -50,7 +50,7 @@ export class Tile {
 
 	/** Returns the outcome; local if it was allowed by no decision of Redis, so that no header tells what is left. */
 	async send() {
-		const { response, outcome } = await ask(this.url, { 'X-Client': this.client });
+		const { response, outcome } = await ask(this.url, { headers: { 'X-Client': this.client } });
 		this.#marks.append(html('i', { className: `mark ${outcome}` }));
 		if (this.#marks.childElementCount > SHOWN) {
 			this.#marks.firstElementChild.remove();

@@ -61,9 +61,16 @@ class LoginController {
 		return Normalizer.normalize(name, Normalizer.Form.NFKC).strip().toLowerCase(Locale.ROOT);
 	}
 
+	/** The name that this login has read, or the field of the form of the other one. */
 	@Bean
 	static IdentifierResolver account() {
-		return (request) -> (String) request.getAttribute(ACCOUNT);
+		return (request) -> {
+			if (request.getAttribute(ACCOUNT) instanceof String account) {
+				return account;
+			}
+			String name = request.getParameter("username");
+			return (name != null) ? normalized(name) : null;
+		};
 	}
 
 	record Credentials(String username, String password) {

@@ -69,7 +69,8 @@ class SharedController implements DisposableBean {
 	 * Cloud, its property sources change, and an {@code EnvironmentChangeEvent} tells so.
 	 */
 	@PutMapping("/policy")
-	synchronized void change(@RequestParam String limit, @RequestParam String algorithm) {
+	synchronized void change(@RequestParam String limit, @RequestParam String algorithm,
+			@RequestParam(defaultValue = "true") boolean enabled) {
 		Algorithm known = Algorithms.find(algorithm)
 			.orElseThrow(() -> new IllegalArgumentException("Invalid algorithm (%s): must be one of %s."
 				.formatted(algorithm, Algorithms.all().stream().map(Algorithm::name).toList())));
@@ -77,6 +78,7 @@ class SharedController implements DisposableBean {
 		Policy.of("shared", known, Limit.parse(limit));
 		this.changed.put("ratelimit.policies.shared.limits", limit);
 		this.changed.put("ratelimit.policies.shared.algorithm", algorithm);
+		this.changed.put("ratelimit.policies.shared.enabled", enabled);
 		this.first.publishEvent(new RefreshPoliciesEvent(this));
 		if (this.second != null) {
 			this.second.publishEvent(new RefreshPoliciesEvent(this));

@@ -17,36 +17,61 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.openqa.selenium.Keys;
 import org.openqa.selenium.WebElement;
-import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.embedded.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.contentOf;
 
 /**
  * The playground in a real browser, against the application with a Redis of its own. Runs
  * with {@code -Pbrowser}.
  */
-class PlaygroundIT extends InBrowser {
+@Tag("browser")
+class PlaygroundIT {
 
-	private static final Pattern OF_LEASES = Pattern.compile(
-			"(\\d+) allowed, 0 denied(?:, (\\d+) without an answer)?, (\\d+) decided by Redis, (\\d+) from a lease");
+	@AutoClose
+	private static final Playground playground = new Playground();
 
-	private static final int DESKTOP = 1280;
+	@AutoClose
+	private static final Browser browser = new Browser();
+
+	private static final Pattern OF_LEASES = Pattern
+		.compile("(\\d+) allowed, 0 denied(?:, \\d+ without an answer)?, (\\d+) decided by Redis, (\\d+) from a lease");
+
+	/** Titles, buttons, and what is said then. */
+	private static final String TRIALS = """
+			Plans            | Send 12 as free   | free: 3 allowed, 9 denied, retry after \\d+ s
+			Plans            | Send 12 as pro    | pro: 10 allowed, 2 denied, retry after \\d+ s
+			Calendar months  | Send 6 requests   | 5 allowed, 1 denied, .* full until 1 \\w+ \\d+ at 00:00, Europe/Berlin
+			Shadow mode      | Send 8 requests   | 8 allowed, 0 denied, 5 would be denied
+			A success clears | Wrong password    | 401, wrong password. Left: 4 for this account from here, 99 .*
+			A success clears | Wrong password    | 401, wrong password. Left: 3 for this account from here, 98 .*
+			A success clears | Right password    | 200, welcome, .* Left: 5 for this account from here, 98 .*
+			A success clears | Wrong password    | 401, wrong password. Left: 4 for this account from here, 97 .*
+			Waiting          | Send 4 callers    | (Caller [123] may wait 10 s: allowed after [\\d.]+ s.\\n){3}\
+			Caller 4 may wait 1 s: denied after [\\d.]+ s, retry after \\d s.
+			Blocks           | Block             | Blocked.
+			Blocks           | Send a request    | 0 allowed, 1 denied, retry after \\d+ s
+			Blocks           | Unblock           | Unblocked.
+			Blocks           | Send a request    | 1 allowed, 0 denied
+			Calls at once    | Send 6 requests   | 3 allowed, 3 denied, .*
+			Penalties        | Send 15 requests  | 3 allowed, 12 denied, retry after (1\\d|20) s
+			Leases           | Send 600 requests | \\d+ allowed, .*
+			""";
 
 	@BeforeEach
 	void redisRuns() throws IOException {
-		RedisServer redis = playground.bean(RedisServer.class);
-		if (!redis.isActive()) {
-			redis.start();
-		}
+		playground.bean(RedisServer.class).start();
 	}
 
 	@Test
@@ -68,7 +93,7 @@ class PlaygroundIT extends InBrowser {
 
 	/** Opens the page, and waits until it works. */
 	private static void open() {
-		browser.open(playground.url(), DESKTOP, false);
+		browser.open(playground.url(), 1280, false);
 		await(() -> assertThat(browser.text("#preset-text")).isNotEmpty());
 	}
 
@@ -100,10 +125,7 @@ class PlaygroundIT extends InBrowser {
 	void costIsThatOfSlider() {
 		open();
 		browser.click("[data-preset=burst]");
-		browser.run("""
-				const slider = document.getElementById('cost');
-				slider.value = 2;
-				slider.dispatchEvent(new Event('input'));""");
+		browser.find("#cost").sendKeys(Keys.ARROW_RIGHT);
 		browser.click("#race-start");
 		await(() -> assertThat(shown("sliding-log", "denied")).isEqualTo(6));
 		browser.click("#race-start");
@@ -114,11 +136,12 @@ class PlaygroundIT extends InBrowser {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void laneShowsRedisKeyAndCommandByKeyboard(boolean known) throws IOException {
-		browser.open(playground.url(), DESKTOP, false);
-		await(() -> assertThat(browser.findAll(".lane")).isNotEmpty());
+		open();
 		WebElement lane = browser.find("[data-algorithm=token-bucket] .lane-open");
 		if (!known) {
-			forgetScripts();
+			try (UnifiedJedis redis = playground.redis()) {
+				redis.scriptFlush();
+			}
 		}
 		lane.sendKeys(Keys.ENTER);
 		await(() -> assertThat(browser.text("[data-algorithm=token-bucket] .command"))
@@ -135,23 +158,10 @@ class PlaygroundIT extends InBrowser {
 	}
 
 	@Test
-	void laneSaysThatStoppedRedisDoesNotAnswer() {
-		browser.open(playground.url(), DESKTOP, false);
+	void policiesDoAsTheySayWhileRedisIsStopped() throws IOException {
+		browser.open(playground.url(), 1280, true);
 		await(() -> assertThat(browser.text("#redis-status")).isEqualTo("Redis is running."));
 		browser.click("[data-algorithm=token-bucket] .lane-open");
-		String keys = "[data-algorithm=token-bucket] .inside tbody";
-		await(() -> assertThat(browser.text(keys)).contains("demo-token-bucket"));
-		browser.click("#redis-stop");
-		await(() -> assertThat(browser.text(keys)).isEqualTo("Redis does not answer."));
-		browser.click("#redis-start");
-		await(() -> assertThat(browser.text(keys)).isEqualTo("Nothing: no request counts now."));
-		assertThat(browser.errors()).isEmpty();
-	}
-
-	@Test
-	void policiesDoAsTheySayWhileRedisIsStopped() throws IOException {
-		browser.open(playground.url(), DESKTOP, true);
-		await(() -> assertThat(browser.text("#redis-status")).isEqualTo("Redis is running."));
 		browser.click("[data-preset=clients]");
 		browser.click("#race-start");
 		browser.click("#outage-send");
@@ -160,6 +170,11 @@ class PlaygroundIT extends InBrowser {
 		}
 		browser.click("#redis-stop");
 		await(() -> assertThat(browser.text("#redis-status")).isEqualTo("Redis is stopped."));
+		String keys = "[data-algorithm=token-bucket] .inside tbody";
+		await(() -> assertThat(browser.text(keys)).isEqualTo("Redis does not answer."));
+		browser.click("[aria-label='A success clears: Right password']");
+		await(() -> assertThat(browser.text("[data-trial=login] .last"))
+			.isEqualTo("503, nobody logs in while Redis is down."));
 		await(() -> assertThat(browser.findAll(tile("deny", "failed"))).hasSizeGreaterThan(5));
 		assertThat(browser.findAll(tile("local", "failed"))).isEmpty();
 		assertThat(browser.findAll(tile("allow", "failed"))).isEmpty();
@@ -168,6 +183,7 @@ class PlaygroundIT extends InBrowser {
 		browser.click("#redis-start");
 		await(() -> assertThat(browser.text("#health")).isEqualTo("Redis: reachable"));
 		await(() -> assertThat(browser.text("[data-mode=deny] .last")).startsWith("200"));
+		await(() -> assertThat(browser.text(keys)).contains("demo-token-bucket"));
 		assertThat(browser.errors()).isEmpty();
 	}
 
@@ -218,6 +234,12 @@ class PlaygroundIT extends InBrowser {
 		assertThat(browser.text("#shared-together")).startsWith("Admitted by both together: ")
 			.endsWith("where the quota is 7. In no window sliding-log admits more than 7.");
 		change("often", "Invalid limit (often): ");
+		browser.find("#shared-switch").sendKeys(Keys.ENTER);
+		await(() -> assertThat(browser.text("#shared-yaml")).contains("\n  enabled: false\n"));
+		await(() -> assertThat(browser.text("#shared-together")).startsWith("The policy is switched off"));
+		await(() -> assertThat(sharedCounts("allowed").stream().mapToInt(Integer::intValue).sum()).isGreaterThan(8));
+		browser.find("#shared-switch").sendKeys(Keys.ENTER);
+		await(() -> assertThat(browser.text("#shared-yaml")).doesNotContain("enabled"));
 		browser.click("#shared-send");
 		assertThat(browser.inaccessible()).isEmpty();
 		browser.click("#shared-second");
@@ -245,43 +267,26 @@ class PlaygroundIT extends InBrowser {
 
 	@Test
 	void trialsShowWhatPoliciesCanDoBesidesCounting() throws IOException {
-		browser.open(playground.url(), DESKTOP, false);
-		await(() -> assertThat(browser.findAll("[data-trial]")).hasSize(6));
-		browser.click("[data-trial=plans] .primary");
-		await(() -> assertThat(browser.text("[data-trial=plans] .last")).startsWith("free: 3 allowed, 9 denied"));
-		browser.click("[data-trial=plans] .primary + .primary");
-		await(() -> assertThat(browser.text("[data-trial=plans] .last")).startsWith("pro: 10 allowed, 2 denied"));
-		browser.click("[data-trial=shadow] .primary");
-		await(() -> assertThat(browser.text("[data-trial=shadow] .last"))
-			.isEqualTo("8 allowed, 0 denied, 5 would be denied"));
-		for (String[] step : new String[][] { { "Block", "Blocked." }, { "Send a request", "0 allowed, 1 denied, " },
-				{ "Unblock", "Unblocked." }, { "Send a request", "1 allowed, 0 denied" } }) {
-			browser.click("[aria-label='Blocks: %s']".formatted(step[0]));
-			await(() -> assertThat(browser.text("[data-trial=block] .last")).startsWith(step[1]));
-		}
-		browser.click("[data-trial=concurrent] .primary");
-		await(() -> assertThat(browser.text("[data-trial=concurrent] .last")).startsWith("3 allowed, 3 denied"));
-		browser.click("[data-trial=penalty] .primary");
-		assertThat(browser.text("[data-trial=penalty] .last")).isEqualTo("Sending…");
-		await(() -> assertThat(browser.text("[data-trial=penalty] .last"))
-			.matches("3 allowed, 12 denied, retry after (1\\d|20) s"));
-		browser.click("[data-trial=lease] .primary");
-		await(() -> assertThat(browser.text("[data-trial=lease] .last")).matches(OF_LEASES));
+		open();
+		TRIALS.lines().map((trial) -> trial.split(" *\\| ")).forEach((trial) -> {
+			String button = "[aria-label='%s: %s']".formatted(trial[0], trial[1]);
+			browser.click(button);
+			await(() -> assertThat(browser.find(button).isEnabled()).isTrue());
+			assertThat(browser.text("[data-trial]:has(%s) .last".formatted(button))).as(button).matches(trial[2]);
+		});
 		Matcher result = OF_LEASES.matcher(browser.text("[data-trial=lease] .last"));
 		assertThat(result.matches()).isTrue();
 		int allowed = Integer.parseInt(result.group(1));
-		assertThat(600 - allowed).isEqualTo((result.group(2) != null) ? Integer.parseInt(result.group(2)) : 0)
-			.isLessThanOrEqualTo((int) browser.givenUp());
-		assertThat(Integer.parseInt(result.group(3)) + Integer.parseInt(result.group(4))).isBetween(allowed, 600);
-		assertThat(Integer.parseInt(result.group(4))).isGreaterThan(300);
+		assertThat(600 - allowed).isLessThanOrEqualTo((int) browser.givenUp());
+		assertThat(Integer.parseInt(result.group(2)) + Integer.parseInt(result.group(3))).isBetween(allowed, 600);
+		assertThat(Integer.parseInt(result.group(3))).isGreaterThan(300);
 		assertThat(browser.inaccessible()).isEmpty();
 		assertThat(browser.errors()).isEmpty();
 	}
 
 	@Test
 	void everyExampleIsAnsweredAlsoAcrossOrigins() throws IOException {
-		browser.open(playground.url(), DESKTOP, false);
-		await(() -> assertThat(browser.findAll(".example")).hasSizeGreaterThan(5));
+		open();
 		for (WebElement example : browser.findAll(".example .primary")) {
 			browser.run("arguments[0].click()", example);
 		}
@@ -306,13 +311,12 @@ class PlaygroundIT extends InBrowser {
 
 	/** Returns what the examples show, with one space for several. */
 	private static String sources() throws IOException {
-		StringBuilder sources = new StringBuilder();
 		try (Stream<Path> files = Files.walk(Path.of("src/main"))) {
-			for (Path file : files.filter((each) -> each.toString().matches(".*\\.(java|yml)")).toList()) {
-				sources.append(Files.readString(file));
-			}
+			return files.filter((file) -> file.toString().matches(".*\\.(java|yml)"))
+				.map((file) -> contentOf(file.toFile()))
+				.collect(Collectors.joining())
+				.replaceAll(" +", " ");
 		}
-		return sources.toString().replaceAll(" +", " ");
 	}
 
 	private static String tile(String mode, String outcome) {
@@ -326,12 +330,6 @@ class PlaygroundIT extends InBrowser {
 	private static long since(Map<String, Long> before, String algorithm, String outcome) {
 		String meter = "demo-" + algorithm + " " + outcome;
 		return decisions().get(meter) - before.get(meter);
-	}
-
-	private static void forgetScripts() {
-		try (UnifiedJedis jedis = RedisClient.create("localhost", playground.bean(RedisServer.class).ports().get(0))) {
-			jedis.scriptFlush();
-		}
 	}
 
 	private static Map<String, Long> decisions() {

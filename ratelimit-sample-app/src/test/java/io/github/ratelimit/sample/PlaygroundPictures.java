@@ -7,6 +7,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import org.awaitility.Awaitility;
+import org.awaitility.core.ThrowingRunnable;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -17,39 +20,49 @@ import static org.assertj.core.api.Assertions.assertThat;
  * .ci/pictures} runs it, and says where the pictures go with the system property
  * {@code ratelimit.pictures}.
  */
-class PlaygroundPictures extends InBrowser {
+@Tag("browser")
+class PlaygroundPictures {
+
+	@AutoClose
+	private static final Playground playground = new Playground();
+
+	@AutoClose
+	private static final Browser browser = new Browser();
 
 	private static final Path FOLDER = Path.of(System.getProperty("ratelimit.pictures", "target/pictures"));
 
 	/**
-	 * Each step is an element to click or to wait for, or how many requests have to be
-	 * sent.
+	 * Each step is an element to click; or all of them, elements to wait for, or whose
+	 * text to wait for, or how many requests have to be sent.
 	 */
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
 			textBlock = """
-					1280 | false | #race | playground-race.png  | [data-preset=edge]; #race-start; 20
-					390  | true  | #race | playground-phone.png | [data-preset=edge]; #race-start; 20
+					1280 | false | #race | playground-race.png  | [data-preset=edge]; #race-start; sent 20
+					390  | true  | #race | playground-phone.png | [data-preset=edge]; #race-start; sent 20
 					1280 | false | [data-algorithm=sliding-window] | playground-redis.png \
-						| [data-algorithm=sliding-window] .lane-open; [data-preset=steady]; #race-start; 12
+						| [data-algorithm=sliding-window] .lane-open; [data-preset=steady]; #race-start; sent 12
 					1280 | true  | #live | playground-live.png \
-						| #outage-send; [data-preset=clients]; #race-start; 250; #redis-stop; 310
+						| #outage-send; [data-preset=clients]; #race-start; sent 250; #redis-stop; sent 310
 					1280 | false | #shared | playground-shared.png \
-						| #shared-second; await #shared-tiles li:nth-child(3); #shared-send; await #shared-tiles li:nth-child(3) .denied
+						| #shared-second; see #shared-tiles li:nth-child(3); #shared-send; see #shared-tiles li:nth-child(3) .denied
+					1280 | false | #more | playground-more.png \
+						| [data-trial=waiting] .primary; see [data-trial=waiting] .primary:enabled; \
+					all [data-trial]:not([data-trial=waiting]) .primary; said #more-tiles
+					1280 | false | #try  | playground-try.png  | all .example .primary; said #examples
 					""")
-	void requestsAreSent(int width, boolean dark, String shown, String file, String steps) throws IOException {
-		open(width, dark);
+	void everythingIsTried(int width, boolean dark, String shown, String file, String steps) throws IOException {
+		browser.open(playground.url(), width, dark);
+		await(() -> assertThat(browser.findAll(".lane")).isNotEmpty());
 		for (String step : steps.split("; ")) {
-			if (step.matches("\\d+")) {
-				awaitRequests(Integer.parseInt(step));
-			}
-			else if (step.startsWith("await ")) {
-				Awaitility.await()
-					.atMost(Duration.ofMinutes(1))
-					.untilAsserted(() -> assertThat(browser.findAll(step.substring(6))).isNotEmpty());
-			}
-			else {
-				browser.click(step);
+			String what = step.substring(step.indexOf(' ') + 1);
+			switch (step.split(" ")[0]) {
+				case "sent" -> await(() -> assertThat(sent()).isGreaterThanOrEqualTo(Integer.parseInt(what)));
+				case "see" -> await(() -> assertThat(browser.findAll(what)).isNotEmpty());
+				case "said" -> await(() -> assertThat(browser.text(what)).doesNotContain("Nothing sent yet.",
+						"Sending…", "The answer appears here."));
+				case "all" -> browser.findAll(what).forEach((each) -> browser.run("arguments[0].click()", each));
+				default -> browser.click(step);
 			}
 		}
 		browser.picture(shown, FOLDER.resolve(file));
@@ -58,33 +71,13 @@ class PlaygroundPictures extends InBrowser {
 		}
 	}
 
-	@ParameterizedTest
-	@CsvSource({ "[data-trial] .primary, #more-tiles, #more, playground-more.png",
-			".example .primary, #examples, #try, playground-try.png" })
-	void everythingIsTried(String buttons, String answers, String shown, String file) throws IOException {
-		open(1280, false);
-		browser.findAll(buttons).forEach((send) -> browser.run("arguments[0].click()", send));
-		Awaitility.await()
-			.atMost(Duration.ofMinutes(1))
-			.untilAsserted(() -> assertThat(browser.text(answers)).doesNotContain("Nothing sent yet.", "Sending…",
-					"The answer appears here."));
-		browser.picture(shown, FOLDER.resolve(file));
-	}
-
-	private static void open(int width, boolean dark) {
-		browser.open(playground.url(), width, dark);
-		Awaitility.await().untilAsserted(() -> assertThat(browser.findAll(".lane")).isNotEmpty());
-	}
-
-	private static void awaitRequests(int count) {
-		Awaitility.await()
-			.atMost(Duration.ofMinutes(3))
-			.untilAsserted(() -> assertThat(requests(browser.text("#race-status"))).isGreaterThanOrEqualTo(count));
-	}
-
-	private static int requests(String status) {
-		Matcher number = Pattern.compile("Sent (\\d+) requests").matcher(status);
+	private static int sent() {
+		Matcher number = Pattern.compile("Sent (\\d+) requests").matcher(browser.text("#race-status"));
 		return number.find() ? Integer.parseInt(number.group(1)) : 0;
+	}
+
+	private static void await(ThrowingRunnable assertion) {
+		Awaitility.await().atMost(Duration.ofMinutes(3)).untilAsserted(assertion);
 	}
 
 }
