@@ -1,8 +1,10 @@
 package io.github.ratelimit.redis;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.redis.cluster.ClusterServers;
 import io.github.ratelimit.redis.connection.BorrowedConnections;
@@ -20,6 +22,7 @@ import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.authentication.AuthXManager;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.providers.ClusterConnectionProvider;
@@ -72,6 +75,8 @@ public final class RedisConnections implements AutoCloseable {
 
 	private final Servers servers;
 
+	private final List<JedisClientConfig> configs;
+
 	private final Duration timeBudget;
 
 	/** Whether Redis has answered, or connecting has failed. */
@@ -82,6 +87,7 @@ public final class RedisConnections implements AutoCloseable {
 	private RedisConnections(Builder builder, ServerSettings settings) {
 		this.servers = builder.connector.connect(settings, builder.config,
 				new ListenerAdapter(builder.name, builder.listener, this::connected));
+		this.configs = Stream.concat(Stream.of(builder.config), builder.others.stream()).toList();
 		this.timeBudget = builder.timeBudget;
 	}
 
@@ -104,7 +110,7 @@ public final class RedisConnections implements AutoCloseable {
 			throw new IllegalArgumentException("Invalid sentinels: there must be at least one.");
 		}
 		return new Builder("the master " + master, (settings, masterConfig, listener) -> new Server(settings,
-				OwnConnections.toMaster(master, sentinels, config, masterConfig), listener));
+				OwnConnections.toMaster(master, sentinels, config, masterConfig), listener), config);
 	}
 
 	/**
@@ -191,18 +197,34 @@ public final class RedisConnections implements AutoCloseable {
 
 	/**
 	 * Closes all connections and ends all threads, such as before a checkpoint of the
-	 * process. Waits for decisions that are under way, for a few seconds at most, but
-	 * neither for the answer of a sentinel nor for nodes that have just left a cluster.
-	 * The next decision connects again.
+	 * process. Waits for decisions that are under way, and for a source of credentials,
+	 * for a few seconds at most, but neither for the answer of a sentinel nor for nodes
+	 * that have just left a cluster. The next decision connects again.
 	 */
 	public void disconnect() {
 		this.servers.disconnect();
 	}
 
-	/** Closes all connections. Waiting decisions fail. */
+	/**
+	 * Closes all connections. Waiting decisions fail, sources of credentials that are
+	 * being asked are interrupted, and an {@code AuthXManager} of a configuration is
+	 * stopped, as pools of Jedis do.
+	 */
 	@Override
 	public void close() {
 		this.servers.close();
+		this.configs.stream()
+			.flatMap((config) -> Stream.ofNullable(config.getAuthXManager()))
+			.forEach(RedisConnections::stop);
+	}
+
+	private static void stop(AuthXManager tokens) {
+		try {
+			tokens.stop();
+		}
+		catch (RuntimeException ex) {
+			// Nobody has started it.
+		}
 	}
 
 	/** A builder of connections. Not safe for use by several threads. */
@@ -211,6 +233,8 @@ public final class RedisConnections implements AutoCloseable {
 		private final String name;
 
 		private final Connector connector;
+
+		private final List<JedisClientConfig> others;
 
 		private JedisClientConfig config = DefaultJedisClientConfig.builder().build();
 
@@ -225,9 +249,10 @@ public final class RedisConnections implements AutoCloseable {
 		private RedisListener listener = new RedisListener() {
 		};
 
-		private Builder(String name, Connector connector) {
+		private Builder(String name, Connector connector, JedisClientConfig... others) {
 			this.name = name;
 			this.connector = connector;
+			this.others = List.of(others);
 		}
 
 		/**

@@ -68,4 +68,17 @@ public abstract sealed class ConnectionSource permits OwnConnections, BorrowedCo
 	/** Forgets where connections lead, because the server is not the right one. */
 	abstract void leave();
 
+	/** Returns whether a thread waits for the source of a login. */
+	boolean awaitsLogin() {
+		return false;
+	}
+
+	/** Waits for what is done in the background, at most until some time. */
+	void disconnect(long end) {
+	}
+
+	/** Ends what threads wait for before they connect. */
+	void close() {
+	}
+
 }

@@ -4,6 +4,7 @@ import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
@@ -167,11 +168,17 @@ final class Lane implements WatchedSocket.Watch {
 		boolean again = broken && this.server.breaker.broken(failure, this.sentAt);
 		Throwable refusal = (!again && this.server.breaker.cause() == null) ? connect() : null;
 		JedisException reason = silence ? CallException.silence(failure)
-				: (broken && refusal != null) ? new JedisConnectionException(failure.getMessage(), refusal) : failure;
+				: (broken && refusal != null) ? refused(failure, refusal) : failure;
 		calls.forEach((call) -> call.fail(reason));
 		if (again && this.server.breaker.cause() == null) {
 			LockSupport.parkNanos(PAUSE);
 		}
+	}
+
+	private static JedisException refused(JedisException failure, Throwable refusal) {
+		JedisException reason = new JedisConnectionException(failure.getMessage(), refusal);
+		reason.addSuppressed(failure);
+		return reason;
 	}
 
 	void release() {
@@ -217,15 +224,21 @@ final class Lane implements WatchedSocket.Watch {
 				: Math.max(ConnectionSource.REST, PATIENCE * budget);
 		if ((connecting || !this.sent.isEmpty()) && now - this.sentAt > patience
 				&& !this.server.breaker.isHeard(this.sentAt) && this.server.breaker.cause() == null) {
-			this.server.breaker.open(
-					new JedisConnectionException(connecting ? "No connection was made" : "Nothing could be sent",
-							new SocketTimeoutException("Nothing was received for " + Duration.ofNanos(patience))),
-					this.sentAt);
+			this.server.breaker.open(stuck(connecting, Duration.ofNanos(patience)), this.sentAt);
 			Link link = this.link;
 			if (link != null) {
 				link.cut();
 			}
 		}
+	}
+
+	private JedisException stuck(boolean connecting, Duration patience) {
+		if (connecting && this.server.source.awaitsLogin()) {
+			String text = "The source of the login has not answered for " + patience;
+			return new JedisConnectionException(text, new TimeoutException(text));
+		}
+		return new JedisConnectionException(connecting ? "No connection was made" : "Nothing could be sent",
+				new SocketTimeoutException("Nothing was received for " + patience));
 	}
 
 	void refuse(JedisException cause) {

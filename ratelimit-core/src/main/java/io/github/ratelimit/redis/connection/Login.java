@@ -2,8 +2,12 @@ package io.github.ratelimit.redis.connection;
 
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -43,7 +47,15 @@ final class Login {
 	/** Another object only after another answer. */
 	private volatile RedisCredentials known = NOBODY;
 
-	private volatile CompletableFuture<RedisCredentials> asking = CompletableFuture.completedFuture(this.known);
+	/** When the source was asked for that. */
+	private long knownSince = System.nanoTime();
+
+	/** The threads that wait for the source, which may be those of lanes and probes. */
+	private final Set<Thread> waiting = ConcurrentHashMap.newKeySet();
+
+	private volatile CompletableFuture<RedisCredentials> renewal = CompletableFuture.completedFuture(this.known);
+
+	private volatile boolean closed;
 
 	Login(JedisClientConfig config, long pause) {
 		this.config = config;
@@ -61,33 +73,62 @@ final class Login {
 		return DefaultJedisClientConfig.builder().from(this.config).authXManager(null).credentials(login).build();
 	}
 
-	/** Asks the source, which may take long, or fail with any exception. */
-	synchronized RedisCredentials ask() {
+	/**
+	 * Asks the source, which may take long, or fail with any exception. Several threads
+	 * may ask at once, so that each waits for its own answer only.
+	 */
+	RedisCredentials ask() {
+		long start = System.nanoTime();
+		this.waiting.add(Thread.currentThread());
 		try {
-			this.source.prepare();
-			return take();
+			if (this.closed) {
+				throw new JedisException("The connections are closed");
+			}
+			RedisCredentials answer = answer();
+			if (isWithoutPassword(answer) && !isWithoutPassword(this.known)) {
+				// As while a file is replaced.
+				answer = answer();
+				if (isWithoutPassword(answer)) {
+					logger.warn("The login of Redis has no password any more. If there is one, let its source fail "
+							+ "while it does not know it: a property without a default keeps the login as it was");
+				}
+			}
+			return keep(answer, start);
 		}
 		finally {
+			this.waiting.remove(Thread.currentThread());
 			this.asked = System.nanoTime();
 		}
 	}
 
-	private RedisCredentials take() {
+	/** Returns a copy, because the source may wipe its own. */
+	private RedisCredentials answer() {
+		this.source.prepare();
 		try {
 			RedisCredentials given = this.source.get();
-			RedisCredentials answer = (given != null) ? given : NOBODY;
-			char[] password = answer.getPassword();
-			if (!Objects.equals(answer.getUser(), this.known.getUser())
-					|| !Arrays.equals(password, this.known.getPassword())) {
-				// A copy, because the source may wipe its own.
-				this.known = new DefaultRedisCredentials(answer.getUser(),
-						(password != null) ? password.clone() : null);
-			}
-			return this.known;
+			char[] password = (given != null) ? given.getPassword() : null;
+			return (given == null) ? NOBODY
+					: new DefaultRedisCredentials(given.getUser(), (password != null) ? password.clone() : null);
 		}
 		finally {
 			this.source.cleanUp();
 		}
+	}
+
+	private static boolean isWithoutPassword(RedisCredentials login) {
+		return login.getPassword() == null || login.getPassword().length == 0;
+	}
+
+	/** Returns what is known then; an answer may be older than that. */
+	private synchronized RedisCredentials keep(RedisCredentials answer, long since) {
+		if (since - this.knownSince >= 0) {
+			this.knownSince = since;
+			if (!Objects.equals(answer.getUser(), this.known.getUser())
+					|| !Arrays.equals(answer.getPassword(), this.known.getPassword())) {
+				this.known = answer;
+			}
+		}
+		return this.known;
 	}
 
 	/**
@@ -97,10 +138,10 @@ final class Login {
 	 * @return what was tried now
 	 */
 	RedisCredentials renew(Connection connection, @Nullable RedisCredentials last, long now) {
-		if (now - this.asked > this.pause && this.asking.isDone()) {
-			this.asking = CompletableFuture.supplyAsync(this::ask, BackgroundThread.each("ratelimit-login"))
+		if (now - this.asked > this.pause && this.renewal.isDone()) {
+			this.renewal = CompletableFuture.supplyAsync(this::ask, BackgroundThread.each("ratelimit-login"))
 				.whenComplete((login, ex) -> {
-					if (ex != null) {
+					if (ex != null && !this.closed) {
 						logger.warn("The login of Redis is unknown, and connections keep theirs: {}", ex.toString());
 					}
 				});
@@ -116,6 +157,29 @@ final class Login {
 			logger.warn("The new login of Redis is refused, and a connection keeps its own: {}", ex.getMessage());
 		}
 		return known;
+	}
+
+	boolean isAwaited() {
+		return !this.waiting.isEmpty();
+	}
+
+	/** Waits for the source that is asked in the background, but not for ever. */
+	void awaitRenewal(long end) {
+		try {
+			this.renewal.get(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			logger.debug("The login of Redis is unknown", ex);
+		}
+	}
+
+	/** Interrupts all threads that wait for the source, which is not asked again. */
+	void close() {
+		this.closed = true;
+		this.waiting.forEach(Thread::interrupt);
 	}
 
 }

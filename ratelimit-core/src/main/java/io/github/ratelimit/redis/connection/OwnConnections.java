@@ -5,7 +5,6 @@ import java.net.Socket;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongFunction;
 
 import io.github.ratelimit.redis.connection.WatchedSocket.Watch;
 import redis.clients.jedis.Connection;
@@ -24,22 +23,18 @@ import redis.clients.jedis.util.IOUtils;
  */
 public final class OwnConnections extends ConnectionSource {
 
-	/** Returns the address, given how many nanoseconds there are to look it up again. */
-	private final LongFunction<HostAndPort> address;
-
-	private final Runnable leave;
+	private final Address address;
 
 	private final JedisClientConfig config;
 
 	private final Login login;
 
-	OwnConnections(LongFunction<HostAndPort> address, Runnable leave, JedisClientConfig config) {
-		this(address, leave, config, new Login(config, Login.PAUSE));
+	OwnConnections(Address address, JedisClientConfig config) {
+		this(address, config, new Login(config, Login.PAUSE));
 	}
 
-	OwnConnections(LongFunction<HostAndPort> address, Runnable leave, JedisClientConfig config, Login login) {
+	OwnConnections(Address address, JedisClientConfig config, Login login) {
 		this.address = address;
-		this.leave = leave;
 		this.config = config;
 		this.login = login;
 	}
@@ -49,23 +44,21 @@ public final class OwnConnections extends ConnectionSource {
 	 * and for the login; the socket time-out is for each step of encryption only.
 	 */
 	public static OwnConnections to(HostAndPort server, JedisClientConfig config) {
-		return new OwnConnections((patience) -> server, () -> {
-		}, config);
+		return new OwnConnections((patience) -> server, config);
 	}
 
 	/** Connects to the master that sentinels name. */
 	public static OwnConnections toMaster(String name, Set<HostAndPort> sentinels, JedisClientConfig sentinelConfig,
 			JedisClientConfig config) {
-		SentinelMaster master = new SentinelMaster(name, sentinels, sentinelConfig);
-		return new OwnConnections(master::get, master::leave, config);
+		return new OwnConnections(new SentinelMaster(name, sentinels, sentinelConfig), config);
 	}
 
 	@Override
 	Link connect(long rest, Watch watch, Duration budget) {
-		HostAndPort server = this.address.apply(patience(budget, 0));
+		RedisCredentials credentials = this.login.ask();
+		HostAndPort server = this.address.get(patience(budget, 0));
 		Socket socket = socket(server);
 		try {
-			RedisCredentials credentials = this.login.ask();
 			int millis = this.config.getConnectionTimeoutMillis();
 			long patience = TimeUnit.MILLISECONDS.toNanos((millis > 0) ? millis : Protocol.DEFAULT_TIMEOUT);
 			WatchedSocket watched = new WatchedSocket(socket, watch, budget);
@@ -73,7 +66,7 @@ public final class OwnConnections extends ConnectionSource {
 			// Jedis cannot reconnect, because it gets the same socket, which is closed
 			// then.
 			Link link = new Link(new Connection(() -> watched, this.login.config(credentials)), watched,
-					(time) -> server.equals(this.address.apply(time)), () -> {
+					(time) -> server.equals(this.address.get(time)), () -> {
 					})
 				.renewedBy(this.login, credentials);
 			link.ping();
@@ -106,7 +99,42 @@ public final class OwnConnections extends ConnectionSource {
 
 	@Override
 	void leave() {
-		this.leave.run();
+		this.address.leave();
+	}
+
+	@Override
+	boolean awaitsLogin() {
+		return this.login.isAwaited();
+	}
+
+	@Override
+	void disconnect(long end) {
+		this.login.awaitRenewal(end);
+	}
+
+	@Override
+	void close() {
+		this.login.close();
+		this.address.close();
+	}
+
+	/** Where a server is now. */
+	@FunctionalInterface
+	interface Address {
+
+		/**
+		 * @param patience how many nanoseconds there are to look it up again
+		 */
+		HostAndPort get(long patience);
+
+		/** Forgets it, because the server is not the right one. */
+		default void leave() {
+		}
+
+		/** Ends what looks it up. */
+		default void close() {
+		}
+
 	}
 
 	/**

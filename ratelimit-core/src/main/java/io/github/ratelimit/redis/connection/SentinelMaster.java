@@ -19,7 +19,7 @@ import redis.clients.jedis.exceptions.JedisException;
  * the master is needed, at most once a second, each over a connection of its own. A
  * subscription would be told of changes sooner, but not of its own end.
  */
-final class SentinelMaster {
+final class SentinelMaster implements OwnConnections.Address {
 
 	private static final long REST = TimeUnit.SECONDS.toNanos(1);
 
@@ -47,7 +47,8 @@ final class SentinelMaster {
 	 * master since
 	 * @throws JedisConnectionException if no sentinel has ever named it
 	 */
-	HostAndPort get(long patience) {
+	@Override
+	public HostAndPort get(long patience) {
 		HostAndPort known = this.master;
 		if (known != null && System.nanoTime() - this.asked < REST) {
 			return known;
@@ -110,9 +111,15 @@ final class SentinelMaster {
 	}
 
 	/** Asks again, and another sentinel first, because this one may be wrong. */
-	void leave() {
+	@Override
+	public void leave() {
 		preferOther();
 		this.asked = System.nanoTime() - REST;
+	}
+
+	@Override
+	public void close() {
+		this.login.close();
 	}
 
 	private void preferOther() {

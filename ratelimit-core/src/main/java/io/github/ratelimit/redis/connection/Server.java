@@ -319,12 +319,14 @@ public final class Server implements Servers {
 		this.breaker.pause();
 		long end = System.nanoTime() + DISCONNECTION;
 		this.lanes.forEach((lane) -> lane.thread.disconnect(end));
+		this.source.disconnect(end);
 	}
 
 	@Override
 	public void close() {
 		this.breaker.end(new JedisException("The connections are closed"));
 		this.lanes.forEach(Lane::close);
+		this.source.close();
 	}
 
 }

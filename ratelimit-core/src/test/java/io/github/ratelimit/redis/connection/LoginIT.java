@@ -1,35 +1,42 @@
 package io.github.ratelimit.redis.connection;
 
 import java.time.Duration;
-import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.redis.OwnRedis;
+import io.github.ratelimit.redis.RedisConnections;
+import io.github.ratelimit.test.CapturedLog;
 import io.github.ratelimit.test.TestCluster;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.authentication.core.SimpleToken;
 import redis.clients.authentication.core.TokenAuthConfig;
 import redis.clients.jedis.ClientSetInfoConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
-import redis.clients.jedis.DefaultRedisCredentials;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.RedisCredentials;
-import redis.clients.jedis.RedisCredentialsProvider;
 import redis.clients.jedis.authentication.AuthXManager;
 import redis.clients.jedis.exceptions.JedisException;
 
+import static io.github.ratelimit.redis.connection.LoginSource.login;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -49,46 +56,10 @@ class LoginIT {
 
 	private final Events events = new Events();
 
-	private final Source source = new Source(login("app", "old"));
+	@RegisterExtension
+	final CapturedLog log = new CapturedLog(Login.class);
 
-	private static RedisCredentials login(String user, String password) {
-		return new DefaultRedisCredentials(user, password);
-	}
-
-	/** A source that keeps no password longer than it is needed. */
-	private static final class Source implements RedisCredentialsProvider {
-
-		private final AtomicInteger asked = new AtomicInteger();
-
-		private volatile Supplier<RedisCredentials> next;
-
-		private RedisCredentials prepared;
-
-		Source(RedisCredentials login) {
-			set(login);
-		}
-
-		void set(RedisCredentials login) {
-			this.next = () -> login(login.getUser(), new String(login.getPassword()));
-		}
-
-		@Override
-		public void prepare() {
-			this.asked.incrementAndGet();
-			this.prepared = this.next.get();
-		}
-
-		@Override
-		public RedisCredentials get() {
-			return this.prepared;
-		}
-
-		@Override
-		public void cleanUp() {
-			Arrays.fill(this.prepared.getPassword(), '*');
-		}
-
-	}
+	private final LoginSource source = new LoginSource(login("app", "old"));
 
 	@BeforeEach
 	void forgetLog() {
@@ -103,8 +74,8 @@ class LoginIT {
 
 	private Server server(JedisClientConfig config, long pause) {
 		return Connecting.trusting(new ServerSettings("login", Increment.LONG, 1, 100),
-				new OwnConnections((patience) -> new HostAndPort("127.0.0.1", this.redis.port()), Connecting.NOTHING,
-						config, new Login(config, pause)),
+				new OwnConnections((patience) -> new HostAndPort("127.0.0.1", this.redis.port()), config,
+						new Login(config, pause)),
 				this.events);
 	}
 
@@ -190,12 +161,7 @@ class LoginIT {
 			next.set(second::join);
 			return token("app", "old", 1);
 		});
-		AuthXManager manager = new AuthXManager(TokenAuthConfig.builder()
-			.identityProviderConfig(() -> () -> next.get().get())
-			.expirationRefreshRatio(0.5f)
-			.lowerRefreshBoundMillis(1000)
-			.tokenRequestExecTimeoutInMs((int) Increment.LONG.toMillis())
-			.build());
+		AuthXManager manager = new AuthXManager(tokens(() -> next.get().get()));
 		try (Server server = server(config().authXManager(manager).build(), ALWAYS)) {
 			Increment.of(server, "a");
 			Map<String, String> before = users();
@@ -207,6 +173,15 @@ class LoginIT {
 		finally {
 			manager.stop();
 		}
+	}
+
+	private static TokenAuthConfig tokens(Supplier<SimpleToken> source) {
+		return TokenAuthConfig.builder()
+			.identityProviderConfig(() -> source::get)
+			.expirationRefreshRatio(0.5f)
+			.lowerRefreshBoundMillis(1000)
+			.tokenRequestExecTimeoutInMs((int) Increment.LONG.toMillis())
+			.build();
 	}
 
 	private static SimpleToken token(String user, String value, long millis) {
@@ -251,6 +226,95 @@ class LoginIT {
 		assertThat(this.source.asked).hasValue(2);
 		login.renew(null, used, asked + Duration.ofSeconds(61).toNanos());
 		TestCluster.await("It is asked", () -> this.source.asked.get() == 3);
+	}
+
+	/** Such as an HTTP client without a time-out. Interrupts are all that ends it. */
+	@Test
+	void hangingSourceIsToldAndHoldsNoOtherThread() {
+		CountDownLatch never = new CountDownLatch(1);
+		this.source.next = () -> {
+			try {
+				never.await();
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+			throw new IllegalStateException("interrupted");
+		};
+		ServerSettings settings = new ServerSettings("hangs", Duration.ofMillis(10), 2, 100, Duration.ZERO);
+		try (Server server = new Server(settings, OwnConnections.to(new HostAndPort("127.0.0.1", this.redis.port()),
+				config().credentialsProvider(this.source).build()), this.events)) {
+			TestCluster.await("It is told", () -> {
+				List<Increment> calls = Stream.generate(() -> Increment.submit(server, Duration.ofMillis(10), "a"))
+					.limit(3)
+					.toList();
+				return calls.stream().map(LoginIT::failure).anyMatch((cause) -> cause.contains("source of the login"));
+			});
+			TestCluster.await("Two lanes and the probe wait", () -> this.source.asked.get() == 3);
+		}
+		TestCluster.await("Their threads end",
+				() -> Thread.getAllStackTraces()
+					.keySet()
+					.stream()
+					.noneMatch((thread) -> thread.getName().matches("ratelimit-(probe-)?hangs.*")));
+	}
+
+	private static String failure(Call call) {
+		try {
+			call.await();
+			return "";
+		}
+		catch (JedisException ex) {
+			return String.valueOf(ex.getCause());
+		}
+	}
+
+	@Test
+	void disconnectAwaitsTheSourceThatIsAskedInTheBackground() throws InterruptedException {
+		CompletableFuture<RedisCredentials> hanging = new CompletableFuture<>();
+		try (Server server = server(ALWAYS)) {
+			Increment.of(server, "a");
+			int before = this.source.asked.get();
+			this.source.next = hanging::join;
+			awaitWhileUsed(server, () -> this.source.asked.get() > before);
+			Thread disconnect = new Thread(server::disconnect);
+			disconnect.start();
+			TestCluster.await("It waits for the source", () -> Stream.of(disconnect.getStackTrace())
+				.anyMatch((frame) -> frame.getClassName().equals(Login.class.getName())));
+			hanging.complete(login("app", "old"));
+			disconnect.join();
+		}
+	}
+
+	/** As while a file of {@code configtree:} is replaced. */
+	@ParameterizedTest
+	@CsvSource({ "1, old, 0", "2, '', 1" })
+	void missingPasswordIsAskedForAgainAtOnce(int missing, String used, int warnings) {
+		Login login = new Login(config().credentialsProvider(this.source).build(), Login.PAUSE);
+		login.ask();
+		AtomicInteger times = new AtomicInteger();
+		this.source.next = () -> login("app", (times.incrementAndGet() > missing) ? "old" : "");
+		assertThat(login.ask().getPassword()).containsExactly(used.toCharArray());
+		assertThat(this.source.asked).hasValue(3);
+		assertThat(this.log.lines()).filteredOn((line) -> line.contains("has no password any more")).hasSize(warnings);
+		// A server may need none since.
+		assertThat(login.ask().getPassword()).containsExactly("old".toCharArray());
+	}
+
+	/** Also one that nobody has started, at which Jedis fails. */
+	@Test
+	void closingStopsTheManagersOfTokens() {
+		List<AuthXManager> managers = Stream
+			.generate(() -> new AuthXManager(tokens(() -> token("app", "old", Increment.LONG.toMillis()))))
+			.limit(2)
+			.toList();
+		managers.get(0).start();
+		RedisConnections
+			.sentinel("main", Set.of(new HostAndPort("127.0.0.1", 1)), config().authXManager(managers.get(0)).build())
+			.config(config().authXManager(managers.get(1)).build())
+			.build()
+			.close();
+		assertThat(managers).extracting("tokenManager.stopped").containsOnly(true);
 	}
 
 }

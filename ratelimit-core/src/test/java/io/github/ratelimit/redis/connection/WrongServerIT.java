@@ -139,7 +139,7 @@ class WrongServerIT {
 				return refusal.join();
 			}
 			return this.address;
-		}, Connecting.NOTHING, DefaultJedisClientConfig.builder().build());
+		}, DefaultJedisClientConfig.builder().build());
 		try (Jedis admin = new Jedis("127.0.0.1", this.former.port());
 				Server server = Connecting.trusting(Connecting.settings("test", Increment.LONG), source, this.events)) {
 			awaitAllLanes(server, () -> connections(admin) == 2);
@@ -175,7 +175,8 @@ class WrongServerIT {
 			admin.configSet("requirepass", "new");
 			killOthers(admin);
 			assertThatExceptionOfType(JedisConnectionException.class).isThrownBy(() -> Increment.of(server, "a"))
-				.withStackTraceContaining("WRONGPASS");
+				.withStackTraceContaining("WRONGPASS")
+				.satisfies((ex) -> assertThat(ex.getSuppressed()).as("what broke before").hasSize(1));
 			admin.rpush("list", "end");
 			waiting.await();
 		}
@@ -212,7 +213,7 @@ class WrongServerIT {
 		OwnConnections source = new OwnConnections((patience) -> {
 			lookup.getAndSet(Connecting.NOTHING).run();
 			return this.address;
-		}, Connecting.NOTHING, DefaultJedisClientConfig.builder().build());
+		}, DefaultJedisClientConfig.builder().build());
 		ServerSettings settings = new ServerSettings("taken", Increment.LONG, 1, 100);
 		try (Server server = Connecting.trusting(settings, source, this.events)) {
 			assertThat(Increment.of(server, "a")).isEqualTo(1);

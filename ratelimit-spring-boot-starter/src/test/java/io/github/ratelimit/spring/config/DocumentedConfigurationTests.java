@@ -48,7 +48,7 @@ class DocumentedConfigurationTests {
 	private static Path certificate;
 
 	private final WebApplicationContextRunner runner = StarterRunners.web()
-		.withSystemProperties("LIMIT_SECRET=secret")
+		.withSystemProperties("LIMIT_SECRET=secret", "redis-password=secret")
 		.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class))
 		.withBean("dailyAllowance", Algorithm.class, () -> new DailyAllowance(6))
 		.withBean("tokens", RedisCredentialsProvider.class, () -> () -> new DefaultRedisCredentials("app", "token"))
