@@ -34,7 +34,9 @@ final class Diagnosis {
 
 	private static final String FORBIDDEN = "The command %s is forbidden to %s, or renamed: allow %s, or set ratelimit.redis.scripting to false.";
 
-	private static final String ERROR = "Redis answers with an error, which is at the end.";
+	private static final String ERROR = "Redis is there, but answers with an error.";
+
+	private static final String NO_ANSWER = "This is no answer of Redis, but an error of the application or the limiter.";
 
 	/** Stands for the client of the application, whose server only it knows. */
 	private static final RedisServer CLIENT = new RedisServer(new HostAndPort("", 0), null, null, 0, null, null,
@@ -72,11 +74,14 @@ final class Diagnosis {
 
 	/** Returns what to do about a failure, in one sentence. */
 	static String of(StoreException failure, @Nullable RedisServer server) {
-		if (server == null) {
-			return advice(RedisErrorKind.of(failure), failure, CLIENT);
-		}
-		String found = new Diagnosis(server).ask(server.nodes(), server.sentinel());
-		return (found != null) ? found : advice(RedisErrorKind.of(failure), failure, server);
+		String found = (server != null) ? new Diagnosis(server).ask(server.nodes(), server.sentinel()) : null;
+		return (found != null) ? found
+				: advice(RedisErrorKind.of(failure), failure, (server != null) ? server : CLIENT);
+	}
+
+	/** Returns what to do about a failure of a kind, without asking the server. */
+	static String advice(RedisErrorKind kind, @Nullable RedisServer server) {
+		return advice(kind, null, (server != null) ? server : CLIENT);
 	}
 
 	/**
@@ -173,7 +178,7 @@ final class Diagnosis {
 		return RedisErrorKind.of(new StoreException("Redis failed", failure));
 	}
 
-	private static String advice(RedisErrorKind kind, Throwable failure, RedisServer server) {
+	private static String advice(RedisErrorKind kind, @Nullable Throwable failure, RedisServer server) {
 		String named = server.property();
 		if (has(failure, UnknownHostException.class)) {
 			return "There is no host of that name: is %s right?".formatted(named);
@@ -216,7 +221,8 @@ final class Diagnosis {
 					? RUNNING.formatted(named)
 					: "The server ends the connection: is %s right, and does it expect encryption (%s)?"
 						.formatted(named, server.property("ssl.enabled"));
-			case NODE, OTHER -> RUNNING.formatted(named);
+			case NODE -> RUNNING.formatted(named);
+			case OTHER -> NO_ANSWER;
 		};
 	}
 

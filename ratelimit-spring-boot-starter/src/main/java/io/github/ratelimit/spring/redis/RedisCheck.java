@@ -18,6 +18,7 @@ import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.redis.RedisConnections;
+import io.github.ratelimit.redis.RedisErrorKind;
 import io.github.ratelimit.spring.config.HiddenValueException;
 import io.github.ratelimit.spring.decide.Decider;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
@@ -90,11 +91,9 @@ final class RedisCheck
 		this.policies = policies;
 		this.server = server;
 		this.failFast = failFast;
-		this.refusal = failFast ? unusable(tried() + "It does not answer in time.") : null;
-	}
-
-	private static HiddenValueException unusable(String details) {
-		return new HiddenValueException(ServerReader.OWN + ".fail-fast", "true", "Redis cannot be used. " + details);
+		// Until more is known.
+		this.refusal = failFast ? new RedisUnusableException("It does not answer.", server,
+				Diagnosis.advice(RedisErrorKind.TIMEOUT, server)) : null;
 	}
 
 	@Override
@@ -144,10 +143,18 @@ final class RedisCheck
 		catch (HiddenValueException ex) {
 			this.refusal = ex;
 		}
-		catch (StoreException ex) {
+		catch (RuntimeException ex) {
 			logger.debug("Redis cannot be used yet", ex);
-			this.refusal = this.failFast ? unusable(details(ex)) : null;
+			StoreException failure = failure(ex);
+			this.refusal = this.failFast
+					? new RedisUnusableException(failure.reason(), this.server, Diagnosis.of(failure, this.server))
+					: null;
 		}
+	}
+
+	/** Returns why there was no decision, whoever failed to make it. */
+	private static StoreException failure(RuntimeException ex) {
+		return (ex instanceof StoreException failure) ? failure : new StoreException("No decision was made", ex);
 	}
 
 	/** Returns a request with a cost of 0, so that nothing is written. */
@@ -166,11 +173,13 @@ final class RedisCheck
 		try {
 			ask(QUESTION, System.nanoTime() + PATIENCE.toNanos());
 		}
-		catch (StoreException ex) {
+		catch (RuntimeException ex) {
 			if (!context.isClosed()) {
-				String details = consequences() + ". " + details(ex);
-				boolean first = this.decider.outage().noteFailure(QUESTION, ex, details);
-				if (!first && !(ex instanceof StoreBusyException)) {
+				StoreException failure = failure(ex);
+				String details = "%s. %s %s%s".formatted(consequences(), Diagnosis.of(failure, this.server), tried(),
+						failure.reason());
+				boolean first = this.decider.outage().noteFailure(QUESTION, failure, details);
+				if (!first && !(failure instanceof StoreBusyException)) {
 					// A request has failed before, and has logged less.
 					logger.info("Redis cannot be used. {}", details);
 				}
@@ -199,15 +208,8 @@ final class RedisCheck
 		}
 	}
 
-	/** Returns what to look at, what was tried, and what went wrong. */
-	private String details(StoreException failure) {
-		return "%s %s%s".formatted(Diagnosis.of(failure, this.server), tried(), failure.reason());
-	}
-
-	/** Includes encryption, because a mismatch is often not evident from the error. */
 	private String tried() {
-		return (this.server == null) ? ""
-				: "Tried: %s, %s. ".formatted(this.server, (this.server.ssl() != null) ? "with TLS" : "without TLS");
+		return (this.server == null) ? "" : "Tried: %s. ".formatted(this.server.connection());
 	}
 
 	/** Returns what happens to requests: local is the default, also for annotations. */

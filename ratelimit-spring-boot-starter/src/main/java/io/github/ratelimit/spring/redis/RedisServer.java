@@ -140,6 +140,11 @@ record RedisServer(List<HostAndPort> nodes, @Nullable Sentinel sentinel, boolean
 				: "the user '%s'".formatted((this.username != null) ? this.username : "default");
 	}
 
+	/** Includes encryption, because a mismatch is often not evident from an error. */
+	String connection() {
+		return "%s, %s TLS".formatted(this, (this.ssl != null) ? "with" : "without");
+	}
+
 	HostAndPort address() {
 		return this.nodes.get(0);
 	}

@@ -7,6 +7,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.ratelimit.Decision;
@@ -24,7 +25,6 @@ import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.spring.OwnRedis;
 import io.github.ratelimit.spring.PolicyLimiter;
 import io.github.ratelimit.spring.StarterRunners;
-import io.github.ratelimit.spring.config.RedisProperties;
 import io.github.ratelimit.spring.decide.Decider;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.test.FaultyProxy;
@@ -39,22 +39,19 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import redis.clients.jedis.DefaultRedisCredentials;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.RedisClient;
-import redis.clients.jedis.RedisCredentialsProvider;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.params.ClientKillParams;
 
 import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.mock.env.MockEnvironment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -78,16 +75,20 @@ class RedisCheckIT {
 
 	private static OwnRedis guarded;
 
+	private static OwnRedis renamed;
+
 	@BeforeAll
 	static void start() {
 		guarded = OwnRedis.started("requirepass secret", "databases 2", "user all on >pw ~* +@all",
 				"user time on >pw ~* +@all -time", "user evalsha on >pw ~* +@all -evalsha",
 				"user mget on >pw ~* +@all -mget");
+		renamed = OwnRedis.started("requirepass renamed", "rename-command TIME hidden");
 	}
 
 	@AfterAll
 	static void stop() {
 		guarded.close();
+		renamed.close();
 	}
 
 	@ParameterizedTest
@@ -102,11 +103,16 @@ class RedisCheckIT {
 		StarterRunners.nonWeb()
 			.withPropertyValues("ratelimit.policies.login.limits=5/m", "ratelimit.policies.tried.limits=5/m")
 			.withPropertyValues(properties.formatted(port).split(" "))
-			.run((context) -> context.getBean(RedisCheck.class)
-				.check(context.getSourceApplicationContext(ConfigurableApplicationContext.class)));
+			.run(RedisCheckIT::check);
 		assertThat(output).contains(WARNING)
 			.contains(expected.replace("\"", "").formatted(port))
 			.doesNotContain("topsecret");
+	}
+
+	/** Asks Redis, and warns if it cannot be used, as when the application is ready. */
+	static void check(AssertableApplicationContext context) {
+		context.getBean(RedisCheck.class)
+			.check(context.getSourceApplicationContext(ConfigurableApplicationContext.class));
 	}
 
 	/** Which servers answer so; the core tells the kinds of all errors. */
@@ -120,31 +126,19 @@ class RedisCheckIT {
 					evalsha:pw@      | The command EVALSHA is forbidden to the user 'evalsha', or renamed: allow it and EVAL, or set ratelimit.redis.scripting to false.
 					mget:pw@         | Does the user 'mget' have the permissions that docs/redis.md lists?
 					:secret@         | Is there a database 5 (ratelimit.redis.database)?
+					:renamed@        | The command TIME, which scripts need, is forbidden to the user 'default', or renamed: allow it, or set ratelimit.redis.scripting to false.
 					""")
 	void diagnosisNamesTheWayOut(String login, String advice) {
-		assertThat(diagnosis(guarded.port(), login)).isEqualTo(advice);
-	}
-
-	@Test
-	void diagnosisNamesACommandThatIsRenamed() {
-		try (OwnRedis renamed = OwnRedis.started("rename-command TIME hidden")) {
-			assertThat(diagnosis(renamed.port(), "")).isEqualTo(
-					"The command TIME, which scripts need, is forbidden to the user 'default', or renamed: allow it, or set ratelimit.redis.scripting to false.");
-		}
-	}
-
-	private static String diagnosis(int port, String login) {
-		MockEnvironment environment = new MockEnvironment().withProperty("ratelimit.redis.url",
-				"redis://%s127.0.0.1:%d%s".formatted(login, port, login.startsWith(":s") ? "/5" : ""));
-		RedisServer server = ServerReader.find(
-				Binder.get(environment).bindOrCreate("ratelimit.redis", RedisProperties.class), environment, null,
-				null);
-		try (RedisConnections redis = server.connections(null).timeBudget(Duration.ofSeconds(10)).build()) {
-			RateLimiter limiter = RedisRateLimiter.of(redis);
-			StoreException failure = catchThrowableOfType(StoreException.class,
-					() -> limiter.tryAcquire(POLICY, Identifier.GLOBAL));
-			return Diagnosis.of(failure, server);
-		}
+		int port = login.equals(":renamed@") ? renamed.port() : guarded.port();
+		StarterRunners.nonWeb()
+			.withPropertyValues("ratelimit.redis.timeout=10s",
+					"ratelimit.redis.url=redis://%s127.0.0.1:%d%s".formatted(login, port,
+							login.startsWith(":s") ? "/5" : ""))
+			.run((context) -> {
+				StoreException failure = catchThrowableOfType(StoreException.class,
+						() -> context.getBean(RateLimiter.class).tryAcquire(POLICY, Identifier.GLOBAL));
+				assertThat(Diagnosis.of(failure, context.getBean(RedisServer.class))).isEqualTo(advice);
+			});
 	}
 
 	/** Without a request. */
@@ -157,46 +151,43 @@ class RedisCheckIT {
 			await().atMost(SOON).until(() -> decider.outage().failingSince().isEmpty());
 			assertThat(output.getOut().lines().filter((line) -> line.contains("WARN"))).singleElement()
 				.asString()
-				.contains("The store failed: until it answers, the on-store-failure of each policy applies. " + WARNING,
-						"Is Redis running, and is ratelimit.redis.url right? Tried: 127.0.0.1:%d, without TLS. "
-							.formatted(redis.port()),
-						"Connection refused");
+				.contains(
+						"The store failed: until it answers, the on-store-failure of each policy applies. " + WARNING);
 			assertThat(output).containsOnlyOnce("The store answers again: limits are enforced");
 		}
 	}
 
-	/** It takes long to answer, but not for ever: nothing is wrong. */
-	@Test
-	void thereIsNoWarningWhenRedisIsSlowAtFirst(CapturedOutput output) {
-		try (OwnRedis redis = OwnRedis.started(); ConfigurableApplicationContext context = start(redis.port(), "10s")) {
-			AtomicInteger asked = new AtomicInteger();
-			RateLimiter busy = busy(context.getBean(RateLimiter.class), asked, 2);
-			new RedisCheck(TestRedis.connections(), busy, context.getBean(Decider.class),
-					context.getBean(ConfiguredPolicies.class), null, false)
-				.check(context);
-			assertThat(asked).hasValue(3);
-			assertThat(output).contains("Rate limits are counted in Redis at 127.0.0.1:" + redis.port())
-				.doesNotContain(WARNING);
-		}
-	}
-
 	/** It refuses at once, as it does when others use all connections of a pool. */
-	@Test
-	void busyRedisIsNotAskedWithoutAPause() {
+	@ParameterizedTest
+	@CsvSource({ "2, true, 3, 3", "1000000, false, 2, 100" })
+	void busyRedisIsAskedAgainWithPauses(int busy, boolean failFast, int least, int most) {
 		AtomicInteger asked = new AtomicInteger();
-		warmUp(TestRedis.connections(), busy(RedisRateLimiter.of(TestRedis.connections()), asked, Integer.MAX_VALUE),
-				null);
-		assertThat(asked).hasValueBetween(2, 100);
+		warmUp(TestRedis.connections(), answering(RedisRateLimiter.of(TestRedis.connections()), () -> {
+			if (asked.incrementAndGet() <= busy) {
+				throw new StoreBusyException("Redis failed", new IllegalStateException("busy"), "");
+			}
+		}), null, failFast);
+		assertThat(asked).hasValueBetween(least, most);
 	}
 
-	private static RateLimiter busy(RateLimiter redis, AtomicInteger asked, int times) {
+	/** Whatever it is: it is not told as a missing answer. */
+	@Test
+	void startFailsFastWithReasonOfAnyException() {
+		RateLimiter broken = answering(RedisRateLimiter.of(TestRedis.connections()), () -> {
+			throw new IllegalStateException("broken");
+		});
+		assertThatExceptionOfType(RedisUnusableException.class)
+			.isThrownBy(() -> warmUp(TestRedis.connections(), broken, null, true))
+			.withMessageStartingWith("Redis cannot be used: java.lang.IllegalStateException: broken")
+			.withMessageContaining("Property: ratelimit.redis.client");
+	}
+
+	private static RateLimiter answering(RateLimiter redis, Runnable before) {
 		return new DelegatingRateLimiter(redis) {
 
 			@Override
 			public Decision tryAcquire(RateLimitRequest request) {
-				if (asked.incrementAndGet() <= times) {
-					throw new StoreBusyException("Redis failed", new IllegalStateException("busy"), "");
-				}
+				before.run();
 				return super.tryAcquire(request);
 			}
 
@@ -217,15 +208,17 @@ class RedisCheckIT {
 			slow.delay(Duration.ofMillis(600));
 			RateLimiter limiter = RedisRateLimiter.of(connections);
 			warmUp(connections, limiter,
-					new RedisServer(new HostAndPort("127.0.0.1", endless.port()), null, null, 0, null, null, "url"));
+					new RedisServer(new HostAndPort("127.0.0.1", endless.port()), null, null, 0, null, null, "url"),
+					false);
 			assertThatExceptionOfType(StoreException.class)
 				.isThrownBy(() -> limiter.tryAcquire(POLICY, Identifier.GLOBAL));
 		}
 	}
 
-	private static void warmUp(RedisConnections connections, RateLimiter limiter, @Nullable RedisServer server) {
+	private static void warmUp(RedisConnections connections, RateLimiter limiter, @Nullable RedisServer server,
+			boolean failFast) {
 		RedisCheck check = new RedisCheck(connections, limiter, new Decider(limiter, List.of(), List::of),
-				new ConfiguredPolicies(Map.of(), List.of("ip")), server, false);
+				new ConfiguredPolicies(Map.of(), List.of("ip")), server, failFast);
 		check.afterPropertiesSet();
 		check.afterSingletonsInstantiated();
 	}
@@ -236,62 +229,36 @@ class RedisCheckIT {
 				ConfigurableApplicationContext context = start(redis.port(), "10s",
 						"--ratelimit.policies.api.limits=5/m", "--ratelimit.policies.api.identifiers=global");
 				UnifiedJedis jedis = RedisClient.create("127.0.0.1", redis.port())) {
-			long evals = calls(jedis, "eval");
-			assertThat(evals).isEqualTo(2);
+			assertThat(jedis.info("commandstats")).contains("cmdstat_eval:calls=2,");
 			context.getBean(RateLimiter.class)
 				.tryAcquire(context.getBean(ConfiguredPolicies.class).find("api").orElseThrow().policy(),
 						Identifier.GLOBAL);
-			assertThat(calls(jedis, "eval")).isEqualTo(evals);
+			assertThat(jedis.info("commandstats")).contains("cmdstat_eval:calls=2,");
 			assertThat(jedis.keys("*")).hasSize(1);
 		}
-	}
-
-	private static long calls(UnifiedJedis jedis, String command) {
-		return jedis.info("commandstats")
-			.lines()
-			.filter((line) -> line.startsWith("cmdstat_" + command + ":"))
-			.mapToLong((line) -> Long.parseLong(line.replaceAll(".*?calls=(\\d+),.*", "$1")))
-			.sum();
-	}
-
-	@ParameterizedTest
-	@ValueSource(booleans = { false, true })
-	void warningNamesTheBeanThatDoesNotKnowTheLogin(boolean fails, CapturedOutput output) {
-		StarterRunners.nonWeb().withBean("tokens", RedisCredentialsProvider.class, () -> () -> {
-			if (fails) {
-				throw new IllegalStateException("no secrets");
-			}
-			return new DefaultRedisCredentials("all", "wrong");
-		})
-			.withPropertyValues("ratelimit.redis.credentials=tokens",
-					"ratelimit.redis.url=redis://127.0.0.1:" + guarded.port())
-			.run((context) -> context.getBean(RedisCheck.class)
-				.check(context.getSourceApplicationContext(ConfigurableApplicationContext.class)));
-		assertThat(output).contains(WARNING + ". Does the bean 'tokens' (ratelimit.redis.credentials) know the login?",
-				fails ? "no secrets" : "WRONGPASS");
 	}
 
 	/** Also if beans are created late. */
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
-	void startFailsWithoutRedisWhenToFailFast(boolean lazy, CapturedOutput output) {
+	void startFailsFastWithReasonBeforeAdvice(boolean lazy, CapturedOutput output) {
 		int port = TestRedis.freePort();
 		assertThatExceptionOfType(RuntimeException.class).isThrownBy(() -> start(port, "1s",
 				"--ratelimit.redis.fail-fast=true", "--spring.main.lazy-initialization=" + lazy));
 		assertThat(output.getOut().replaceAll("\\s+", " ")).contains(
-				"Invalid value 'true' for configuration property 'ratelimit.redis.fail-fast'",
-				"Redis cannot be used. Is Redis running, and is ratelimit.redis.url right? Tried: 127.0.0.1:%1$d, without TLS. Failed to connect to 127.0.0.1:%1$d: java.net.ConnectException: Connection refused"
-					.formatted(port));
+				"Description: Redis cannot be used: Failed to connect to 127.0.0.1:%1$d: java.net.ConnectException: Connection refused Server: 127.0.0.1:%1$d, without TLS Property: ratelimit.redis.url The application does not start without it, because ratelimit.redis.fail-fast is true. Action: Is Redis running, and is ratelimit.redis.url right?"
+					.formatted(port))
+			.doesNotContain("\"true\"", "'true'");
 	}
 
 	/** What Redis answers may be an error. */
 	@ParameterizedTest
-	@CsvSource({ "all, pw, true", "mget, pw, false", "all, wrong, false" })
-	void startFailsFastUnlessRedisDecides(String user, String password, boolean starts) {
+	@CsvSource({ "all, pw, starts", "mget, pw, run this command", "all, wrong, WRONGPASS" })
+	void startFailsFastUnlessRedisDecides(String user, String password, String reason) {
 		StarterRunners.nonWeb()
 			.withPropertyValues("ratelimit.redis.fail-fast=true", "ratelimit.redis.timeout=10s",
 					"ratelimit.redis.url=redis://%s:%s@127.0.0.1:%d".formatted(user, password, guarded.port()))
-			.run((context) -> assertThat(context.getStartupFailure() == null).isEqualTo(starts));
+			.run((context) -> assertThat(Objects.toString(context.getStartupFailure(), "starts")).contains(reason));
 	}
 
 	/** If it waited, it would end with the warning. */

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -29,6 +30,7 @@ import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.RedisCredentials;
+import redis.clients.jedis.RedisCredentialsProvider;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.executors.RetryableCommandExecutor;
 import redis.clients.jedis.providers.ConnectionProvider;
@@ -36,6 +38,8 @@ import redis.clients.jedis.providers.PooledConnectionProvider;
 import redis.embedded.RedisServer;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -47,6 +51,7 @@ import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
  * Counts arrive on the server that is configured. It has a password, so no other server
  * will do.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class RedisConnectionIT {
 
 	private static final Policy POLICY = Policy.of("api", new FixedWindow(), Limit.parse("5/d"));
@@ -83,25 +88,20 @@ class RedisConnectionIT {
 		jedis.flushAll();
 	}
 
+	/** No client of the application is used unless it is named. */
 	@ParameterizedTest
 	@ValueSource(strings = { "ratelimit.redis.url=redis://:secret@127.0.0.1:%d",
 			"ratelimit.redis.host=127.0.0.1 ratelimit.redis.port=%d ratelimit.redis.password=secret",
 			"spring.data.redis.host=127.0.0.1 spring.data.redis.port=%d spring.data.redis.password=secret",
-			"spring.data.redis.url=redis://:secret@127.0.0.1:%d" })
+			"spring.data.redis.url=redis://:secret@127.0.0.1:%d",
+			"ratelimit.redis.client=mine spring.data.redis.url=redis://127.0.0.1:1",
+			"ratelimit.redis.credentials=login ratelimit.redis.url=redis://127.0.0.1:%d" })
 	void countsArriveWhenServerIsConfigured(String properties) {
-		assertCountsArrive(this.runner.withPropertyValues(properties.formatted(port).split(" ")));
-	}
-
-	@Test
-	void countsArriveWhenApplicationHasClient() {
-		assertCountsArrive(this.runner.withBean("mine", UnifiedJedis.class, RedisConnectionIT::connect)
-			.withPropertyValues("ratelimit.redis.client=mine", "ratelimit.redis.url=redis://127.0.0.1:1"));
-	}
-
-	@Test
-	void countsArriveWhenBeanKnowsTheLogin() {
 		assertCountsArrive(this.runner.withUserConfiguration(Logins.class)
-			.withPropertyValues("ratelimit.redis.url=redis://127.0.0.1:" + port, "ratelimit.redis.credentials=login"));
+			.withBean("mine", UnifiedJedis.class,
+					properties.contains("=mine") ? RedisConnectionIT::connect
+							: () -> RedisClient.create("127.0.0.1", 1))
+			.withPropertyValues(properties.formatted(port).split(" ")));
 	}
 
 	@Test
@@ -109,7 +109,18 @@ class RedisConnectionIT {
 		this.runner.withUserConfiguration(Logins.class)
 			.withPropertyValues("ratelimit.redis.host=127.0.0.1", "ratelimit.redis.credentials=text")
 			.run((context) -> StartFailure.assertRefused(context, "ratelimit.redis.credentials", "text",
-					"Must be the name of a bean of type RedisCredentialsProvider, or another Supplier<RedisCredentials>: there are only [login]."));
+					"Must be the name of a bean of type RedisCredentialsProvider, or another Supplier<RedisCredentials>: there are only [login, wrong, failing]."));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "wrong, WRONGPASS", "failing, no secrets" })
+	void warningNamesTheBeanThatDoesNotKnowTheLogin(String bean, String reason, CapturedOutput output) {
+		this.runner.withUserConfiguration(Logins.class)
+			.withPropertyValues("ratelimit.redis.url=redis://127.0.0.1:" + port, "ratelimit.redis.credentials=" + bean)
+			.run(RedisCheckIT::check);
+		assertThat(output).contains(reason,
+				"by each instance alone. Does the bean '%s' (ratelimit.redis.credentials) know the login?"
+					.formatted(bean));
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -118,6 +129,18 @@ class RedisConnectionIT {
 		@Bean
 		Supplier<RedisCredentials> login() {
 			return () -> new DefaultRedisCredentials(null, "secret");
+		}
+
+		@Bean
+		Supplier<RedisCredentials> wrong() {
+			return () -> new DefaultRedisCredentials(null, "wrong");
+		}
+
+		@Bean
+		RedisCredentialsProvider failing() {
+			return () -> {
+				throw new IllegalStateException("no secrets");
+			};
 		}
 
 		@Bean
@@ -154,12 +177,6 @@ class RedisConnectionIT {
 				context.getBean(RateLimiter.class).tryAcquire(POLICY, Identifier.GLOBAL);
 				assertThat(jedis.keys("*")).singleElement(as(STRING)).matches(prefix + ":\\{global.*");
 			});
-	}
-
-	@Test
-	void clientOfApplicationIsLeftAloneUnlessItIsNamed() {
-		assertCountsArrive(this.runner.withBean("mine", UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
-			.withPropertyValues("ratelimit.redis.url=redis://:secret@127.0.0.1:" + port));
 	}
 
 	@ParameterizedTest
@@ -202,12 +219,12 @@ class RedisConnectionIT {
 			});
 	}
 
-	/** Connections that count, which are not the one of this test. */
+	/** Connections that count: not that of this test, nor those that never logged in. */
 	private static List<String> clients() {
 		return new String((byte[]) jedis.executeCommand(new CommandArguments(Command.CLIENT).add("LIST")),
 				StandardCharsets.UTF_8)
 			.lines()
-			.filter((line) -> !line.contains(" cmd=client"))
+			.filter((line) -> !line.contains(" cmd=client") && !line.contains(" cmd=NULL"))
 			.toList();
 	}
 

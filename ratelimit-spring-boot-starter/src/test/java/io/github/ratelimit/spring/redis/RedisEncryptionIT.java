@@ -34,7 +34,6 @@ import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.ConfigurableApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -137,8 +136,7 @@ class RedisEncryptionIT {
 			assertThatExceptionOfType(StoreException.class)
 				.isThrownBy(() -> limiter.tryAcquire(POLICY, Identifier.GLOBAL))
 				.withStackTraceContaining(trace);
-			context.getBean(RedisCheck.class)
-				.check(context.getSourceApplicationContext(ConfigurableApplicationContext.class));
+			RedisCheckIT.check(context);
 		});
 		assertThat(output).contains(advice);
 		assertThat(jedis.dbSize()).isZero();
@@ -155,8 +153,7 @@ class RedisEncryptionIT {
 					"ratelimit.redis.cluster.nodes=localhost:" + node, "ratelimit.redis.ssl.bundle=mine");
 			ofCluster.run((context) -> {
 				assignSlots(context.getBean(io.github.ratelimit.spring.redis.RedisServer.class));
-				context.getBean(RedisCheck.class)
-					.check(context.getSourceApplicationContext(ConfigurableApplicationContext.class));
+				RedisCheckIT.check(context);
 			});
 			assertThat(output).contains("The certificate of the server is not for this address: name a host of the "
 					+ "certificate in ratelimit.redis.cluster.nodes, or in ratelimit.redis.ssl.server-name if servers announce addresses. Tried");
