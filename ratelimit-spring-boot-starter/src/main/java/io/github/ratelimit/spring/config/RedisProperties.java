@@ -29,7 +29,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * Redis fails; if it is only busy, the request is limited in memory, or denied with
  * on-store-failure: deny
  * @param client name of a UnifiedJedis bean whose connections the limiter borrows; if not
- * set, the limiter opens its own
+ * set, the limiter opens its own; cannot be combined with a server, a login, encryption
+ * or client-name
  * @param clientName name of the connections in CLIENT LIST
  * @param connections number of connections to each server; waiting decisions share them
  * @param maxWaiting maximum number of decisions that wait for a server; further requests

@@ -86,6 +86,7 @@ public final class RateLimitRedisAutoConfiguration {
 				ListableBeanFactory beans) {
 			RedisProperties settings = properties.redis();
 			if (settings.client() != null) {
+				ServerReader.requireNothingBesideClient(settings, environment);
 				return null;
 			}
 			Function<Environment, RedisServer> reader = (now) -> ServerReader.find(

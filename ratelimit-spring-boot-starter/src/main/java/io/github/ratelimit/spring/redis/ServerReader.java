@@ -163,11 +163,19 @@ final class ServerReader {
 	private void requireNothing(Binder binder, String rule, String... names) {
 		for (String name : names) {
 			String property = this.prefix + "." + name;
-			String value = binder.bind(property, String.class).orElse("");
+			String value = String.join(",", binder.bind(property, Bindable.listOf(String.class)).orElse(List.of()));
 			if (!value.isEmpty()) {
-				throw new HiddenValueException(property, name.equals("password") ? "***" : shown(value), rule);
+				throw new HiddenValueException(property, name.endsWith("password") ? "***" : shown(value), rule);
 			}
 		}
+	}
+
+	/** The client of the application knows its server, login and encryption. */
+	static void requireNothingBesideClient(RedisProperties properties, Environment environment) {
+		new ServerReader(OWN, properties, null).requireNothing(Binder.get(environment),
+				BESIDE.formatted("ratelimit.redis.client"), "url", "host", "port", "username", "password",
+				"credentials", "database", "ssl.enabled", "ssl.bundle", "ssl.server-name", "client-name",
+				"sentinel.master", "sentinel.nodes", "sentinel.username", "sentinel.password", "cluster.nodes");
 	}
 
 	private RedisServer read() {

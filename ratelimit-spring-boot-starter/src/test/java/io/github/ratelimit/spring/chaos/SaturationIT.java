@@ -174,7 +174,7 @@ class SaturationIT {
 	private static ConfigurableApplicationContext application(int port, String... properties) {
 		return new SpringApplicationBuilder(Application.class).properties("server.port=0",
 				"spring.main.banner-mode=off", "test.redis.port=" + port, "server.tomcat.accept-count=1000",
-				"server.tomcat.threads.max=" + THREADS, "ratelimit.redis.url=redis://127.0.0.1:" + port,
+				"server.tomcat.threads.max=" + THREADS, "spring.data.redis.url=redis://127.0.0.1:" + port,
 				"ratelimit.redis.timeout=" + BUDGET.toMillis() + "ms", "ratelimit.policies.api.paths=/api",
 				"ratelimit.policies.api.limits=" + QUOTA + "/h", "ratelimit.policies.api.identifiers=header:X-User",
 				"ratelimit.policies.api.on-store-failure=allow", "ratelimit.policies.total.on-store-failure=allow",
