@@ -88,14 +88,18 @@ public record RedisProperties(@Nullable String url, @Nullable String host, @Defa
 	 * @param nodes the sentinels, such as example.com:26379
 	 * @param username login user name for the sentinels
 	 * @param password login password for the sentinels
+	 * @param credentials name of a RedisCredentialsProvider bean, or of another supplier
+	 * of RedisCredentials, that is asked for the login at the sentinels with each of
+	 * their connections; instead of username and password
 	 */
 	public record Sentinel(@Nullable String master, @DefaultValue List<String> nodes, @Nullable String username,
-			@Nullable String password) {
+			@Nullable String password, @Nullable String credentials) {
 
 		/** An empty login counts as not set. */
 		public Sentinel {
 			username = orNull(username);
 			password = orNull(password);
+			credentials = orNull(credentials);
 		}
 
 	}

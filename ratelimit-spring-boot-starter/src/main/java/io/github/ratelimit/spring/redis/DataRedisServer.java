@@ -34,7 +34,7 @@ record DataRedisServer(Supplier<@Nullable DataRedisConnectionDetails> details) {
 		if (sentinel != null) {
 			return new RedisServer(addresses(sentinel.getNodes()),
 					new RedisProperties.Sentinel(sentinel.getMaster(), List.of(), sentinel.getUsername(),
-							sentinel.getPassword()),
+							sentinel.getPassword(), null),
 					false, named.getUsername(), named.getPassword(), sentinel.getDatabase(), named.getSslBundle(), null,
 					ServerReader.SPRING + ".sentinel.nodes", null);
 		}

@@ -21,6 +21,7 @@ import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
@@ -115,10 +116,14 @@ final class Diagnosis {
 			return "The sentinel %s does not know the master '%s': is %s right?".formatted(address, sentinel.master(),
 					this.server.property("sentinel.master"));
 		}
-		catch (JedisDataException ex) {
-			return "The sentinel %s refuses to name the master: are %s, %s and %s right?".formatted(address,
-					this.server.property("sentinel.nodes"), this.server.property("sentinel.username"),
-					this.server.property("sentinel.password"));
+		catch (RuntimeException ex) {
+			if (ex instanceof JedisConnectionException) {
+				throw ex;
+			}
+			return "The sentinel %s refuses to name the master: are %s and the login (%s) right?"
+				.formatted(address, this.server.property("sentinel.nodes"), (sentinel.credentials() != null)
+						? this.server.property("sentinel.credentials")
+						: this.server.property("sentinel.username") + ", " + this.server.property("sentinel.password"));
 		}
 	}
 

@@ -94,16 +94,20 @@ public final class RateLimitRedisAutoConfiguration {
 					bundles.getIfAvailable(), dataRedis.getIfAvailable());
 			RedisServer server = reader.apply(environment);
 			CurrentLogin login = new CurrentLogin(server, environment, reader);
-			String bean = settings.credentials();
-			return server.with(
-					new Logins(bean, (bean != null) ? credentials(bean, beans) : login::ofServer, login::ofSentinels));
+			RedisProperties.Sentinel sentinel = settings.sentinel();
+			return server.with(new Logins(settings.credentials(),
+					login("credentials", settings.credentials(), login::ofServer, beans), login("sentinel.credentials",
+							(sentinel != null) ? sentinel.credentials() : null, login::ofSentinels, beans)));
 		}
 
+		/** Returns the bean that a property names, if it does. */
 		@SuppressWarnings("unchecked")
-		private static Supplier<RedisCredentials> credentials(String name, ListableBeanFactory beans) {
-			return (Supplier<RedisCredentials>) bean(ServerReader.OWN + ".credentials", name,
-					ResolvableType.forClassWithGenerics(Supplier.class, RedisCredentials.class),
-					"RedisCredentialsProvider, or another Supplier<RedisCredentials>", beans);
+		private static Supplier<RedisCredentials> login(String property, @Nullable String name,
+				Supplier<RedisCredentials> otherwise, ListableBeanFactory beans) {
+			return (name == null) ? otherwise
+					: (Supplier<RedisCredentials>) bean(ServerReader.OWN + "." + property, name,
+							ResolvableType.forClassWithGenerics(Supplier.class, RedisCredentials.class),
+							"RedisCredentialsProvider, or another Supplier<RedisCredentials>", beans);
 		}
 
 		/** Returns the bean that a property names. */

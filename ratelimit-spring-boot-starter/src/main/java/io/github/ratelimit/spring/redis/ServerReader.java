@@ -151,6 +151,10 @@ final class ServerReader {
 					"ssl.bundle", "ssl.server-name");
 			return false;
 		}
+		if (this.properties.sentinel() != null && this.properties.sentinel().credentials() != null) {
+			requireNothing(binder, BESIDE.formatted("ratelimit.redis.sentinel.credentials"), "sentinel.username",
+					"sentinel.password");
+		}
 		if (this.properties.credentials() != null) {
 			require(url == null || !holdsLogin(uri(url)), "credentials", this.properties.credentials(),
 					BESIDE.formatted("the login that ratelimit.redis.url contains"));
@@ -175,7 +179,8 @@ final class ServerReader {
 		new ServerReader(OWN, properties, null).requireNothing(Binder.get(environment),
 				BESIDE.formatted("ratelimit.redis.client"), "url", "host", "port", "username", "password",
 				"credentials", "database", "ssl.enabled", "ssl.bundle", "ssl.server-name", "client-name",
-				"sentinel.master", "sentinel.nodes", "sentinel.username", "sentinel.password", "cluster.nodes");
+				"sentinel.master", "sentinel.nodes", "sentinel.username", "sentinel.password", "sentinel.credentials",
+				"cluster.nodes");
 	}
 
 	private RedisServer read() {

@@ -23,8 +23,12 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.CommandArguments;
+import redis.clients.jedis.DefaultRedisCredentials;
 import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.RedisCredentialsProvider;
 import redis.clients.jedis.UnifiedJedis;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -78,12 +82,13 @@ class RedisSentinelIT {
 	/** A sentinel itself has no counts. */
 	@Test
 	void unknownMasterWrongLoginAndSentinelAreTold(CapturedOutput output) {
-		check(runner("spring.data.redis").withPropertyValues("spring.data.redis.sentinel.master=other"));
-		check(this.runner.withPropertyValues("ratelimit.redis.sentinel.password=wrong"));
+		runner("spring.data.redis").withPropertyValues("spring.data.redis.sentinel.master=other")
+			.run(RedisCheckIT::check);
+		this.runner.withPropertyValues("ratelimit.redis.sentinel.password=wrong").run(RedisCheckIT::check);
 		assertThat(output).contains(
 				"The sentinel 127.0.0.1:%d does not know the master 'other': is spring.data.redis.sentinel.master right? Tried"
 					.formatted(redis.port()),
-				"The sentinel 127.0.0.1:%d refuses to name the master: are ratelimit.redis.sentinel.nodes, ratelimit.redis.sentinel.username and ratelimit.redis.sentinel.password right? Tried"
+				"The sentinel 127.0.0.1:%d refuses to name the master: are ratelimit.redis.sentinel.nodes and the login (ratelimit.redis.sentinel.username, ratelimit.redis.sentinel.password) right? Tried"
 					.formatted(redis.port()));
 		StarterRunners.nonWeb()
 			.withPropertyValues("ratelimit.redis.url=redis://guard:open@127.0.0.1:" + redis.port())
@@ -92,28 +97,28 @@ class RedisSentinelIT {
 				.hasMessageContaining("set ratelimit.redis.sentinel.master and ratelimit.redis.sentinel.nodes"));
 	}
 
-	@Test
-	void sentinelsAreLoggedInToAgainWithTheNewPassword() {
-		Map<String, Object> login = new HashMap<>(Map.of("ratelimit.redis.sentinel.password", "old"));
+	@ParameterizedTest
+	@ValueSource(strings = { "password=${guard.password}",
+			"credentials=guard ratelimit.redis.sentinel.username= ratelimit.redis.sentinel.password=" })
+	void sentinelsAreLoggedInToAgainWithTheNewPassword(String login) {
+		Map<String, Object> current = new HashMap<>(Map.of("guard.password", "old"));
 		this.runner
 			.withInitializer((context) -> context.getEnvironment()
 				.getPropertySources()
-				.addFirst(new MapPropertySource("login", login)))
+				.addFirst(new MapPropertySource("login", current)))
+			.withBean("guard", RedisCredentialsProvider.class,
+					() -> () -> new DefaultRedisCredentials("guard", current.get("guard.password").toString()))
+			.withPropertyValues(("ratelimit.redis.sentinel." + login).split(" "))
 			.run((context) -> {
 				RateLimiter limiter = context.getBean(RateLimiter.class);
 				assertThatExceptionOfType(StoreException.class)
 					.isThrownBy(() -> limiter.tryAcquire(POLICY, Identifier.GLOBAL));
-				login.put("ratelimit.redis.sentinel.password", "open");
+				current.put("guard.password", "open");
 				Awaitility.await()
 					.atMost(PATIENCE)
 					.ignoreExceptionsInstanceOf(StoreException.class)
 					.until(() -> limiter.peek(RateLimitRequest.of(POLICY, Identifier.GLOBAL)).allowed());
 			});
-	}
-
-	private static void check(ApplicationContextRunner runner) {
-		runner.run((context) -> context.getBean(RedisCheck.class)
-			.check(context.getSourceApplicationContext(ConfigurableApplicationContext.class)));
 	}
 
 	@Test
