@@ -36,8 +36,8 @@ import org.springframework.boot.ssl.SslBundle;
  * @param logins whom connections ask for the login; {@code null} for what is known here
  */
 record RedisServer(List<HostAndPort> nodes, @Nullable Sentinel sentinel, boolean cluster, @Nullable String username,
-		@Nullable String password, int database, @Nullable SslBundle ssl, @Nullable String serverName, String property,
-		@Nullable Logins logins) {
+		@Nullable String password, int database, @Nullable SslBundle ssl, @Nullable SNIHostName serverName,
+		String property, @Nullable Logins logins) {
 
 	/**
 	 * @param bean the name of the bean that knows the login at the server; {@code null}
@@ -50,7 +50,7 @@ record RedisServer(List<HostAndPort> nodes, @Nullable Sentinel sentinel, boolean
 	private static final int CONNECTION_TIMEOUT_MILLIS = 1000;
 
 	RedisServer(HostAndPort address, @Nullable String username, @Nullable String password, int database,
-			@Nullable SslBundle ssl, @Nullable String serverName, String property) {
+			@Nullable SslBundle ssl, @Nullable SNIHostName serverName, String property) {
 		this(List.of(address), null, false, username, password, database, ssl, serverName, property, null);
 	}
 
@@ -121,7 +121,7 @@ record RedisServer(List<HostAndPort> nodes, @Nullable Sentinel sentinel, boolean
 			// default.
 			parameters.setEndpointIdentificationAlgorithm("HTTPS");
 			if (this.serverName != null) {
-				parameters.setServerNames(List.of(new SNIHostName(this.serverName)));
+				parameters.setServerNames(List.of(this.serverName));
 			}
 			config.ssl(true).sslSocketFactory(context.getSocketFactory()).sslParameters(parameters);
 		}

@@ -183,8 +183,33 @@ final class ServerReader {
 				"cluster.nodes");
 	}
 
+	/** The URL of Spring Boot replaces its other properties. */
 	private RedisServer read() {
-		RedisServer server = (this.properties.url() != null) ? readUrl(this.properties.url()) : readHost();
+		URI url = (this.properties.url() != null) ? uri(this.properties.url()) : null;
+		boolean replaced = url != null && this.prefix.equals(SPRING);
+		String username = replaced ? null : this.properties.username();
+		String password = replaced ? null : this.properties.password();
+		int database = replaced ? 0 : this.properties.database();
+		int port = this.properties.port();
+		String host = this.properties.host();
+		String property = (host != null) ? this.prefix + ".host" : OWN + ".url";
+		if (url != null) {
+			property = this.prefix + ".url";
+			host = url.getHost();
+			port = (url.getPort() != -1) ? url.getPort() : port;
+			database = holdsDatabase(url) ? JedisURIHelper.getDBIndex(url) : database;
+			if (holdsLogin(url)) {
+				String login = url.getRawUserInfo();
+				int colon = login.indexOf(':');
+				username = decoded(login.substring(0, Math.max(0, colon)));
+				password = decoded(login.substring(colon + 1));
+			}
+		}
+		require(isPort(port), "port", port, "Must be from 1 to 65535.");
+		require(database >= 0, "database", database, "Must not be negative.");
+		SslBundle ssl = ssl(url != null && JedisURIHelper.isRedisSSLScheme(url));
+		RedisServer server = new RedisServer(new HostAndPort((host != null) ? host : "localhost", port), username,
+				password, database, ssl, serverName(ssl), property);
 		RedisProperties.Sentinel sentinel = this.properties.sentinel();
 		if (sentinel != null) {
 			require(sentinel.master() != null && !sentinel.master().isBlank(), "sentinel.master", sentinel.master(),
@@ -197,38 +222,6 @@ final class ServerReader {
 					"example.com:6379"), null, this.prefix + ".cluster.nodes");
 		}
 		return server;
-	}
-
-	private RedisServer readHost() {
-		String host = this.properties.host();
-		int port = this.properties.port();
-		int database = this.properties.database();
-		require(isPort(port), "port", port, "Must be from 1 to 65535.");
-		require(database >= 0, "database", database, "Must not be negative.");
-		SslBundle ssl = ssl(false);
-		return new RedisServer(new HostAndPort((host != null) ? host : "localhost", port), this.properties.username(),
-				this.properties.password(), database, ssl, serverName(ssl),
-				(host != null) ? this.prefix + ".host" : OWN + ".url");
-	}
-
-	/** The URL of Spring Boot replaces its other properties. */
-	private RedisServer readUrl(String url) {
-		URI uri = uri(url);
-		boolean own = this.prefix.equals(OWN);
-		String username = own ? this.properties.username() : null;
-		String password = own ? this.properties.password() : null;
-		if (holdsLogin(uri)) {
-			String login = uri.getRawUserInfo();
-			int colon = login.indexOf(':');
-			username = decoded(login.substring(0, Math.max(0, colon)));
-			password = decoded(login.substring(colon + 1));
-		}
-		int database = own ? this.properties.database() : 0;
-		SslBundle ssl = ssl(JedisURIHelper.isRedisSSLScheme(uri));
-		return new RedisServer(
-				new HostAndPort(uri.getHost(), (uri.getPort() != -1) ? uri.getPort() : this.properties.port()),
-				username, password, holdsDatabase(uri) ? JedisURIHelper.getDBIndex(uri) : database, ssl,
-				serverName(ssl), this.prefix + ".url");
 	}
 
 	private static boolean holdsLogin(URI url) {
@@ -282,11 +275,10 @@ final class ServerReader {
 	private HostAndPort node(String name, String node, String example) {
 		Matcher matcher = NODE.matcher(node);
 		if (matcher.matches() && isPort(Integer.parseInt(matcher.group(2)))) {
-			String host = matcher.group(1);
-			String address = host.startsWith("[") ? host.replaceAll("^\\[|]$", "") : host;
-			boolean ipv6 = new IPAddressString(address).isIPv6();
-			if (ipv6 || !host.matches(".*[:\\[].*")) {
-				return new HostAndPort(ipv6 ? "[" + address + "]" : host, Integer.parseInt(matcher.group(2)));
+			String host = matcher.group(1).replaceAll("^\\[(.*)]$", "$1");
+			boolean ipv6 = new IPAddressString(host).isIPv6();
+			if (ipv6 || host.matches("[^:\\[]+")) {
+				return new HostAndPort(ipv6 ? "[" + host + "]" : host, Integer.parseInt(matcher.group(2)));
 			}
 		}
 		throw new InvalidConfigurationPropertyValueException(this.prefix + "." + name, node,
@@ -321,23 +313,19 @@ final class ServerReader {
 				"Must be the name of an SSL bundle below spring.ssl.bundle.");
 	}
 
-	private @Nullable String serverName(@Nullable SslBundle ssl) {
+	private @Nullable SNIHostName serverName(@Nullable SslBundle ssl) {
 		String name = this.properties.ssl().serverName();
 		if (name == null || this.prefix.equals(SPRING)) {
 			return null;
 		}
 		require(ssl != null, "ssl.server-name", name,
 				"Has an effect only with encryption: set ratelimit.redis.ssl.enabled or ratelimit.redis.ssl.bundle.");
-		require(isHostName(name), "ssl.server-name", name, "Must be a host name, as the certificates have it.");
-		return name;
-	}
-
-	private static boolean isHostName(String name) {
 		try {
-			return name.matches("[A-Za-z0-9.-]+") && !new SNIHostName(name).getAsciiName().isEmpty();
+			return new SNIHostName(name);
 		}
 		catch (IllegalArgumentException ex) {
-			return false;
+			throw new InvalidConfigurationPropertyValueException(OWN + ".ssl.server-name", name,
+					"Must be a host name, as the certificates have it.");
 		}
 	}
 

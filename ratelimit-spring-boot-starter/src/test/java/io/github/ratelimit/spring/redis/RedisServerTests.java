@@ -273,7 +273,7 @@ class RedisServerTests {
 				+ ((sentinel != null) ? " " + sentinel.master() + login(sentinel.username(), sentinel.password()) : "")
 				+ login(server.username(), server.password())
 				+ ((server.database() != 0) ? " /" + server.database() : "") + ((server.ssl() != null) ? encrypted : "")
-				+ ((server.serverName() != null) ? " as " + server.serverName() : "");
+				+ ((server.serverName() != null) ? " as " + server.serverName().getAsciiName() : "");
 	}
 
 	private static String login(@Nullable String username, @Nullable String password) {
