@@ -67,11 +67,10 @@ public final class RateLimitActuatorAutoConfiguration {
 		 */
 		@Bean
 		SmartInitializingSingleton rateLimitMetersRegistration(RateLimitMetrics metrics, Decider decider,
-				ConfiguredPolicies policies, ObjectProvider<AnnotatedPolicies> annotated) {
+				KnownPolicies policies) {
 			return () -> {
 				metrics.register(decider.outage());
-				policies.policies().values().forEach(metrics::register);
-				AnnotatedPolicies.byPlace(annotated).values().forEach((found) -> found.forEach(metrics::register));
+				policies.all().values().forEach(metrics::register);
 			};
 		}
 

@@ -61,15 +61,6 @@ class RateLimitActuatorAutoConfigurationTests {
 		.withBean(ObservationRegistry.class, TestObservationRegistry::create);
 
 	@Test
-	void everythingIsThereWhenEverythingItNeedsIs() {
-		this.fullRunner.run((context) -> assertThat(context).hasSingleBean(RateLimitMetrics.class)
-			.hasSingleBean(StoreObservation.class)
-			.hasSingleBean(RateLimitHealthIndicator.class)
-			.hasBean("ratelimitHealthIndicator")
-			.hasSingleBean(RateLimitsEndpoint.class));
-	}
-
-	@Test
 	void metricsAndObservationBackOffWithoutTheirRegistries() {
 		this.runner.run((context) -> assertThat(context).hasSingleBean(Decider.class)
 			.hasSingleBean(RateLimitsEndpoint.class)
