@@ -28,7 +28,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -66,7 +65,7 @@ class ConcurrentCallsIT {
 		Map<Integer, LongAdder> statuses = new ConcurrentHashMap<>();
 		Semaphore free = new Semaphore(CONNECTIONS);
 		try (ConfigurableApplicationContext one = start("1m"); ConfigurableApplicationContext two = start("1m")) {
-			List<URI> addresses = List.of(address(one, "/work"), address(two, "/work"));
+			List<URI> addresses = List.of(Fleet.address(one, "/work"), Fleet.address(two, "/work"));
 			for (int i = 0; i < REQUESTS; i++) {
 				assertThat(free.tryAcquire(5, TimeUnit.MINUTES)).isTrue();
 				this.http.sendAsync(HttpRequest.newBuilder(addresses.get(i % 2)).build(), BodyHandlers.discarding())
@@ -96,7 +95,7 @@ class ConcurrentCallsIT {
 			.redirectOutput(ProcessBuilder.Redirect.DISCARD)
 			.start();
 		try (ConfigurableApplicationContext survivor = start("2s")) {
-			URI work = address(survivor, "/work");
+			URI work = Fleet.address(survivor, "/work");
 			await().atMost(Duration.ofMinutes(2)).until(() -> remaining(survivor) == 0);
 			// Two leases, during which the calls are renewed.
 			await().during(Duration.ofSeconds(4)).atMost(SOON).until(() -> get(work) == 429);
@@ -118,7 +117,8 @@ class ConcurrentCallsIT {
 		ConfigurableApplicationContext instance = start(args[0], args[1], "2s");
 		HttpClient http = HttpClient.newHttpClient();
 		for (int i = 0; i < QUOTA; i++) {
-			http.sendAsync(HttpRequest.newBuilder(address(instance, "/endless")).build(), BodyHandlers.discarding());
+			http.sendAsync(HttpRequest.newBuilder(Fleet.address(instance, "/endless")).build(),
+					BodyHandlers.discarding());
 		}
 		new CountDownLatch(1).await();
 	}
@@ -135,11 +135,6 @@ class ConcurrentCallsIT {
 					"ratelimit.policies.api.concurrent=" + QUOTA, "ratelimit.policies.api.concurrent-lease=" + lease,
 					"ratelimit.policies.api.identifiers=ip")
 			.run();
-	}
-
-	private static URI address(ConfigurableApplicationContext instance, String path) {
-		return URI.create(
-				"http://127.0.0.1:" + ((ServletWebServerApplicationContext) instance).getWebServer().getPort() + path);
 	}
 
 	private int get(URI address) {

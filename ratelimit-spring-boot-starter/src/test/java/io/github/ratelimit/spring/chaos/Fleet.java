@@ -23,7 +23,6 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.awaitility.Awaitility;
 
 import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -56,10 +55,11 @@ final class Fleet implements AutoCloseable {
 
 	/** Where each instance answers. */
 	List<URI> addresses() {
-		return this.instances.stream()
-			.map((instance) -> ((ServletWebServerApplicationContext) instance).getWebServer().getPort())
-			.map((port) -> URI.create("http://127.0.0.1:" + port + "/api"))
-			.toList();
+		return this.instances.stream().map((instance) -> address(instance, "/api")).toList();
+	}
+
+	static URI address(ConfigurableApplicationContext instance, String path) {
+		return URI.create("http://127.0.0.1:" + instance.getEnvironment().getProperty("local.server.port") + path);
 	}
 
 	/** Whether every instance limits the next request, and says so in its metrics. */

@@ -40,7 +40,6 @@ import redis.embedded.RedisServer;
 
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
@@ -186,8 +185,7 @@ class SaturationIT {
 
 	/** Half of the requests are of one client, and half of clients that come once. */
 	private static void load(ConfigurableApplicationContext application, int connections, Runnable meanwhile) {
-		URI address = URI.create("http://127.0.0.1:"
-				+ ((ServletWebServerApplicationContext) application).getWebServer().getPort() + "/api");
+		URI address = Fleet.address(application, "/api");
 		Decisions decisions = application.getBean(Decisions.class);
 		String client = UUID.randomUUID().toString();
 		LongAdder served = new LongAdder();

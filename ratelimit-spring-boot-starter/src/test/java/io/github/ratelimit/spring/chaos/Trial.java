@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -119,14 +120,9 @@ final class Trial {
 	/** Until so many more requests are counted, of all users alike. */
 	void awaitCounted(Traffic traffic, long more) {
 		List<Long> least = this.users.stream().map((user) -> traffic.counted(user) + more / this.users.size()).toList();
-		await().atMost(SOON.plusMillis(10 * more)).until(() -> {
-			for (int i = 0; i < least.size(); i++) {
-				if (traffic.counted(this.users.get(i)) < least.get(i)) {
-					return false;
-				}
-			}
-			return true;
-		});
+		await().atMost(SOON.plusMillis(10 * more))
+			.until(() -> IntStream.range(0, least.size())
+				.allMatch((i) -> traffic.counted(this.users.get(i)) >= least.get(i)));
 	}
 
 	/** Until all instances report that the store fails, and many requests were served. */

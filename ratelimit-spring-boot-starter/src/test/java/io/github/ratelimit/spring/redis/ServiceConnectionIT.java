@@ -9,8 +9,7 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.redis.RedisRateLimiter;
-import io.github.ratelimit.test.TestRedis;
-import org.jspecify.annotations.Nullable;
+import io.github.ratelimit.spring.OwnRedis;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,7 +17,6 @@ import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.GenericContainer;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
-import redis.embedded.RedisServer;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -80,9 +78,7 @@ class ServiceConnectionIT {
 	/** To Spring Boot a container, which it starts and stops. */
 	private static final class WithoutDocker extends GenericContainer<WithoutDocker> {
 
-		private final int port = TestRedis.freePort();
-
-		private @Nullable RedisServer server;
+		private final OwnRedis redis = OwnRedis.started();
 
 		WithoutDocker() {
 			super(IMAGE);
@@ -90,16 +86,12 @@ class ServiceConnectionIT {
 
 		@Override
 		public void start() {
-			if (this.server == null) {
-				this.server = TestRedis.startServer(this.port);
-			}
+			// It has started.
 		}
 
 		@Override
 		public void stop() {
-			if (this.server != null) {
-				TestRedis.stop(this.server);
-			}
+			this.redis.stop();
 		}
 
 		@Override
@@ -110,7 +102,7 @@ class ServiceConnectionIT {
 		@Override
 		public Integer getMappedPort(int originalPort) {
 			assertThat(originalPort).isEqualTo(PORT);
-			return this.port;
+			return this.redis.port();
 		}
 
 	}
