@@ -251,6 +251,7 @@ final class RequestState {
 
 		@Override
 		public void onError(AsyncEvent event) {
+			// The status may stay at 200, which nobody has received.
 			this.state.costs.fail();
 		}
 

@@ -126,12 +126,6 @@ class AsynchronousCallIT extends WithApplication {
 	}
 
 	@Test
-	void callIsDeniedWhenItsThreadKnowsNobody() {
-		assertThat(this.application.statuses(3, "/pool")).containsOnly(403);
-		assertThat(this.application.decisions()).isZero();
-	}
-
-	@Test
 	void listsAndConditionsOfRequestHoldOnOtherThreads() {
 		for (int i = 0; i < 3; i++) {
 			assertThat(this.application.get("/carried/address", "X-Key", "secret").statusCode()).isEqualTo(200);
@@ -293,11 +287,6 @@ class AsynchronousCallIT extends WithApplication {
 		@GetMapping("/async")
 		CompletableFuture<String> async() {
 			return this.executor.submitCompletable(this.results::address);
-		}
-
-		@GetMapping("/pool")
-		CompletableFuture<String> pool() {
-			return CompletableFuture.supplyAsync(this.results::address, this.threads);
 		}
 
 		@GetMapping("/carried/{policy}")

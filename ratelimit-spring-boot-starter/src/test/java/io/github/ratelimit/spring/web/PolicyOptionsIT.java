@@ -3,13 +3,11 @@ package io.github.ratelimit.spring.web;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
-import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.PolicySource;
@@ -18,7 +16,6 @@ import io.github.ratelimit.spring.policy.Enforcement;
 import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import io.github.ratelimit.spring.policy.MissingIdentifier;
 import io.github.ratelimit.spring.policy.Mode;
-import io.github.ratelimit.spring.policy.Plan;
 import io.github.ratelimit.spring.policy.RateLimitPoliciesCustomizer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -171,14 +168,6 @@ class PolicyOptionsIT extends WithApplication {
 		assertThat(this.application.get("/keyed").statusCode()).isEqualTo(403);
 		assertThat(output).contains("The policy 'keyed' stays as configured")
 			.contains("Invalid missing identifier (header:X-Other): must stay the same, or be skip, deny or ip.");
-	}
-
-	@Test
-	void firstPlansCountForNobodyWithoutResolver() {
-		change = (policy, caller) -> policy.withPlans(
-				Map.of("free", new Plan(Policy.of(policy.policy().name(), new SlidingLog(), Limit.parse("9/m")))));
-		assertThat(this.application.statuses(3, "/keyed", "X-Key", "a")).containsExactly(200, 200, 420);
-		assertThat(this.application.decisions()).isEqualTo(3);
 	}
 
 	/** A source is asked once for each policy of a request. */

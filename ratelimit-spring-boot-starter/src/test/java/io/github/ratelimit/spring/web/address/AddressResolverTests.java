@@ -7,7 +7,6 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -73,13 +72,6 @@ class AddressResolverTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> resolver.counted(address))
 			.withMessageStartingWith("Invalid identifier (ip:%s): must be an address or the /%d network", address,
 					prefix);
-	}
-
-	@ParameterizedTest
-	@ValueSource(ints = { -1, 0, 31, 129 })
-	void lengthOfNetworkIsRejectedWhenOutOfRange(int prefix) {
-		assertThatIllegalArgumentException().isThrownBy(() -> new AddressResolver(prefix, null))
-			.withMessage("Invalid IPv6 prefix (%d): must be from 32 to 128 bits.", prefix);
 	}
 
 	/** They do not count by themselves, and anybody can send them. */
