@@ -78,8 +78,8 @@ public interface PolicyLimiter {
 	 * caller sleeps meanwhile: see {@link io.github.ratelimit.waiting.WaitingRateLimiter}
 	 * for what it promises. Listeners are notified once, of the last decision.
 	 * @param atMost how long to wait at most. If that cannot suffice, this is denied at
-	 * once. If it is zero or less, or a policy counts denied requests or has a penalty, so
-	 * that waiting would be punished, this is {@link #tryAcquire(Use...)}
+	 * once. If it is zero or less, or a policy counts denied requests or has a penalty,
+	 * so that waiting would be punished, this is {@link #tryAcquire(Use...)}
 	 * @param uses what is used of each policy; at least one, each of a different policy
 	 * @return the decision, and what was used; its retry-after takes account of those who
 	 * wait ahead

@@ -33,7 +33,7 @@ class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
 	private static final Duration EXPIRY = Duration.ofSeconds(1);
 
 	private static final List<UnaryOperator<Caffeine<Object, Object>>> BOUNDS = List.of(UnaryOperator.identity(),
-			(cache) -> cache.maximumSize(1), Caffeine::weakValues);
+			(cache) -> cache.maximumSize(1));
 
 	private static final List<UnaryOperator<Caffeine<Object, Object>>> EXPIRIES = List.of(UnaryOperator.identity(),
 			(cache) -> cache.expireAfterWrite(EXPIRY), (cache) -> cache.expireAfterAccess(EXPIRY));

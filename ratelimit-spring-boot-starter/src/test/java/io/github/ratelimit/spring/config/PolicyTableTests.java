@@ -61,8 +61,8 @@ class PolicyTableTests {
 
 	@Test
 	void resetsThatAnybodyCouldCauseAreTold(CapturedOutput output) {
-		start("ratelimit.policies.login.limits=5/m", "ratelimit.policies.login.identifiers=ip,ip+user,ip+path",
-				"ratelimit.policies.login.reset-when=status in [200]", "ratelimit.policies.login.reset=ip,ip+user,ip+path");
+		start("day.limits=1/d", "login.limits=5/m", "login.identifiers=ip,ip+user,ip+path",
+				"login.reset-when=status in [200]", "login.reset=ip,ip+user,ip+path");
 		assertThat(output.toString().lines().filter((line) -> line.contains("between two guesses"))).hasSize(2)
 			.allMatch((line) -> line.contains("'login'"))
 			.noneMatch((line) -> line.contains("'ip+user'"));

@@ -44,8 +44,7 @@ class RateLimitRuntimeHintsTests {
 
 	static List<Caffeine<?, ?>> caches() {
 		Duration time = Duration.ofSeconds(1);
-		return List.of(Caffeine.newBuilder().executor(Runnable::run).weakValues(),
-				Caffeine.newBuilder().maximumSize(1).executor(Runnable::run),
+		return List.of(Caffeine.newBuilder().maximumSize(1).executor(Runnable::run),
 				Caffeine.newBuilder().maximumSize(1).evictionListener((key, value, cause) -> {
 				}), Caffeine.newBuilder().expireAfterWrite(time).ticker(() -> 0),
 				Caffeine.newBuilder().expireAfterWrite(time).maximumSize(1),
@@ -64,7 +63,7 @@ class RateLimitRuntimeHintsTests {
 			.map((call) -> call.getTarget().getName())
 			.collect(Collectors.toCollection(TreeSet::new));
 		assertThat(settings).containsExactly("build", "evictionListener", "executor", "expireAfterAccess",
-				"expireAfterWrite", "maximumSize", "newBuilder", "ticker", "weakValues");
+				"expireAfterWrite", "maximumSize", "newBuilder", "ticker");
 	}
 
 	private static Object field(Object object, String name) throws ReflectiveOperationException {

@@ -157,9 +157,8 @@ class CostSettlementTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource(nullValues = "none",
-			value = { "none, user, 'Invalid reset [user]: has no effect without reset-when.'",
-					"status in [200], none, 'Invalid reset []: must name the identifiers that start anew.'" })
+	@CsvSource(nullValues = "none", value = { "none, user, 'Invalid reset [user]: has no effect without reset-when.'",
+			"status in [200], none, 'Invalid reset []: must name the identifiers that start anew.'" })
 	void resetNeedsResponseAndIdentifiers(@Nullable String when, @Nullable String reset, String rule) {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null, MissingIdentifier.SKIP, true,

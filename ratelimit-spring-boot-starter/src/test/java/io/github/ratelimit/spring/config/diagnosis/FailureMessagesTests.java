@@ -55,7 +55,7 @@ class FailureMessagesTests {
 					denial-cache: off | denial-cache | false | a group of properties: enabled, max-age, max-size
 					redis: redis://anna:topsecret@localhost:6379 | redis | *** | a group of properties such as { url: redis://localhost:6379 }
 					redis: { cluster: "redis://:topsecret@a:6379" } | redis.cluster | *** | a group of properties: nodes
-					redis: { sentinel: "redis://:topsecret@a:6379" } | redis.sentinel | *** | a group of properties: master, nodes, password, username
+					redis: { sentinel: "redis://:topsecret@a:6379" } | redis.sentinel | *** | a group of properties: credentials, master, nodes, password, username
 					redis: { ssl: "rediss://:topsecret@a:6379" } | redis.ssl | *** | a group of properties: bundle, enabled, server-name
 					redis: { port: "redis://:topsecret@a:6379" } | redis.port | *** | a whole number
 					""")
@@ -245,6 +245,9 @@ class FailureMessagesTests {
 			.contains("Invalid @RateLimited on " + call
 					+ ": there is no policy 'nothing' below ratelimit.policies, only [nothin]. Did you mean 'nothin'?")
 			.contains("Correct the annotation on " + call + ".");
+		assertAnalysis(output, Größe.class).contains(
+				"Invalid policy name (Größe.call): must be 1 to 128 printable ASCII characters other than '/'",
+				"Correct the annotation on public void " + Größe.class.getName() + ".call().");
 		assertAnalysis(output, Private.class)
 			.contains("Make the method non-private and non-static, or annotate a method that other beans call.");
 	}
@@ -306,6 +309,14 @@ class FailureMessagesTests {
 	static class Annotated {
 
 		@RateLimited("nothing")
+		public void call() {
+		}
+
+	}
+
+	static class Größe {
+
+		@RateLimited(limits = "1/s")
 		public void call() {
 		}
 
