@@ -17,7 +17,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.OwnRedis;
+import io.github.ratelimit.spring.PolicyLimiter;
 import io.github.ratelimit.spring.actuate.ActuatorApplication.Response;
 import io.github.ratelimit.test.TestRedis;
 import io.micrometer.core.instrument.Meter;
@@ -147,10 +149,12 @@ class MonitoringIT {
 	}
 
 	@Test
-	void documentedMetersAreThoseOfAnApplication() throws IOException {
+	void documentedMetersAreThoseOfAnApplication() throws Exception {
 		try (ActuatorApplication application = ActuatorApplication.start("ratelimit.redis.url=" + TestRedis.uri(),
 				"ratelimit.key-prefix=" + TestRedis.newKeyPrefix(), "ratelimit.policies.api.penalty.after=9",
-				"ratelimit.policies.api.penalty.within=1m", "ratelimit.policies.api.penalty.block=1m")) {
+				"ratelimit.policies.api.penalty.within=1m", "ratelimit.policies.api.penalty.block=1m",
+				"ratelimit.policies.partner.limits=5/s")) {
+			application.bean(PolicyLimiter.class).acquire("partner", Identifier.ip("192.0.2.1"), Duration.ofSeconds(1));
 			assertThat(IntStream.range(0, 20).anyMatch((i) -> application.get("/api").status() == 429)).isTrue();
 			MeterRegistry registry = application.bean(MeterRegistry.class);
 			Map<String, String> meters = registry.getMeters()
