@@ -68,8 +68,8 @@ public abstract sealed class ConnectionSource permits OwnConnections, BorrowedCo
 	/** Forgets where connections lead, because the server is not the right one. */
 	abstract void leave();
 
-	/** Returns whether a thread waits for the source of a login. */
-	boolean awaitsLogin() {
+	/** Returns whether a thread that connects waits for the source of a login. */
+	boolean awaitsLogin(Thread thread) {
 		return false;
 	}
 

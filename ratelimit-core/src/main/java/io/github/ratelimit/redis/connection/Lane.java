@@ -4,7 +4,6 @@ import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
@@ -233,9 +232,8 @@ final class Lane implements WatchedSocket.Watch {
 	}
 
 	private JedisException stuck(boolean connecting, Duration patience) {
-		if (connecting && this.server.source.awaitsLogin()) {
-			String text = "The source of the login has not answered for " + patience;
-			return new JedisConnectionException(text, new TimeoutException(text));
+		if (connecting && this.thread.awaitsLogin()) {
+			return Login.unanswered(patience);
 		}
 		return new JedisConnectionException(connecting ? "No connection was made" : "Nothing could be sent",
 				new SocketTimeoutException("Nothing was received for " + patience));

@@ -41,6 +41,11 @@ final class LaneThread {
 		this.server = server;
 	}
 
+	boolean awaitsLogin() {
+		Thread thread = this.thread;
+		return thread != null && this.server.source.awaitsLogin(thread);
+	}
+
 	boolean isSpinning() {
 		return this.state.get() == SPINNING;
 	}

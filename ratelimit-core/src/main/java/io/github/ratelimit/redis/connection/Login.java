@@ -1,5 +1,6 @@
 package io.github.ratelimit.redis.connection;
 
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.Set;
@@ -8,6 +9,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -19,6 +22,7 @@ import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.RedisCredentials;
 import redis.clients.jedis.RedisCredentialsProvider;
 import redis.clients.jedis.authentication.AuthXManager;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
@@ -33,6 +37,12 @@ final class Login {
 	/** Those who issue tokens renew them minutes before they end. */
 	static final long PAUSE = TimeUnit.MINUTES.toNanos(1);
 
+	/** How long a source may take that is slow. */
+	static final Duration LIMIT = Duration.ofSeconds(30);
+
+	/** How long a file may be empty while it is replaced. */
+	private static final long REPLACEMENT = TimeUnit.MILLISECONDS.toNanos(100);
+
 	/** What a source that knows of no login answers, or {@code null}. */
 	private static final RedisCredentials NOBODY = new DefaultRedisCredentials(null, (char[]) null);
 
@@ -41,6 +51,8 @@ final class Login {
 	private final RedisCredentialsProvider source;
 
 	private final long pause;
+
+	private final Duration limit;
 
 	private volatile long asked;
 
@@ -57,9 +69,18 @@ final class Login {
 
 	private volatile boolean closed;
 
-	Login(JedisClientConfig config, long pause) {
+	Login(JedisClientConfig config) {
+		this(config, PAUSE, LIMIT);
+	}
+
+	/**
+	 * @param pause how many nanoseconds pass between questions in the background
+	 * @param limit how long the source may take
+	 */
+	Login(JedisClientConfig config, long pause, Duration limit) {
 		this.config = config;
 		this.pause = pause;
+		this.limit = limit;
 		AuthXManager tokens = config.getAuthXManager();
 		this.source = (tokens != null) ? () -> {
 			// Only the first start has an effect.
@@ -69,36 +90,67 @@ final class Login {
 				: () -> config.getCredentialsProvider().get();
 	}
 
-	JedisClientConfig config(RedisCredentials login) {
-		return DefaultJedisClientConfig.builder().from(this.config).authXManager(null).credentials(login).build();
+	JedisClientConfig config(Supplier<RedisCredentials> login) {
+		return DefaultJedisClientConfig.builder()
+			.from(this.config)
+			.authXManager(null)
+			.credentialsProvider(login)
+			.build();
 	}
 
 	/**
-	 * Asks the source, which may take long, or fail with any exception. Several threads
-	 * may ask at once, so that each waits for its own answer only.
+	 * Asks the source, which may fail with any exception, and is interrupted if it takes
+	 * too long. Several threads may ask at once, so that each waits for its own answer
+	 * only.
+	 * @throws JedisConnectionException with a {@link TimeoutException} if the source took
+	 * too long
 	 */
 	RedisCredentials ask() {
 		long start = System.nanoTime();
-		this.waiting.add(Thread.currentThread());
+		Thread thread = Thread.currentThread();
+		CompletableFuture<Void> question = new CompletableFuture<>();
+		CompletableFuture<Void> interruption = question.orTimeout(this.limit.toNanos(), TimeUnit.NANOSECONDS)
+			.handle((answered, late) -> {
+				if (late != null) {
+					thread.interrupt();
+				}
+				return null;
+			});
+		this.waiting.add(thread);
 		try {
 			if (this.closed) {
 				throw new JedisException("The connections are closed");
 			}
 			RedisCredentials answer = answer();
-			if (isWithoutPassword(answer) && !isWithoutPassword(this.known)) {
-				// As while a file is replaced.
+			if (isWithoutPassword(answer) && !isWithoutPassword(this.known) && !question.isDone()) {
+				LockSupport.parkNanos(REPLACEMENT);
 				answer = answer();
-				if (isWithoutPassword(answer)) {
-					logger.warn("The login of Redis has no password any more. If there is one, let its source fail "
-							+ "while it does not know it: a property without a default keeps the login as it was");
-				}
 			}
-			return keep(answer, start);
+			if (question.complete(null)) {
+				return keep(answer, start);
+			}
+		}
+		catch (RuntimeException ex) {
+			if (question.complete(null)) {
+				throw ex;
+			}
 		}
 		finally {
-			this.waiting.remove(Thread.currentThread());
+			this.waiting.remove(thread);
 			this.asked = System.nanoTime();
+			question.complete(null);
+			if (question.isCompletedExceptionally()) {
+				// The next thing that this thread waits for must not be interrupted.
+				interruption.join();
+				Thread.interrupted();
+			}
 		}
+		throw unanswered(this.limit);
+	}
+
+	static JedisConnectionException unanswered(Duration time) {
+		String text = "The source of the login has not answered for " + time;
+		return new JedisConnectionException(text, new TimeoutException(text));
 	}
 
 	/** Returns a copy, because the source may wipe its own. */
@@ -125,6 +177,10 @@ final class Login {
 			this.knownSince = since;
 			if (!Objects.equals(answer.getUser(), this.known.getUser())
 					|| !Arrays.equals(answer.getPassword(), this.known.getPassword())) {
+				if (isWithoutPassword(answer) && !isWithoutPassword(this.known)) {
+					logger.warn("The login of Redis has no password any more. If there is one, let its source fail "
+							+ "while it does not know it: a property without a default keeps the login as it was");
+				}
 				this.known = answer;
 			}
 		}
@@ -138,13 +194,8 @@ final class Login {
 	 * @return what was tried now
 	 */
 	RedisCredentials renew(Connection connection, @Nullable RedisCredentials last, long now) {
-		if (now - this.asked > this.pause && this.renewal.isDone()) {
-			this.renewal = CompletableFuture.supplyAsync(this::ask, BackgroundThread.each("ratelimit-login"))
-				.whenComplete((login, ex) -> {
-					if (ex != null && !this.closed) {
-						logger.warn("The login of Redis is unknown, and connections keep theirs: {}", ex.toString());
-					}
-				});
+		if (isRenewalDue(now)) {
+			renewInBackground(now);
 		}
 		RedisCredentials known = this.known;
 		try {
@@ -157,6 +208,30 @@ final class Login {
 			logger.warn("The new login of Redis is refused, and a connection keeps its own: {}", ex.getMessage());
 		}
 		return known;
+	}
+
+	private boolean isRenewalDue(long now) {
+		return now - this.asked > this.pause && this.renewal.isDone();
+	}
+
+	private void renewInBackground(long now) {
+		CompletableFuture<RedisCredentials> next = new CompletableFuture<>();
+		synchronized (this) {
+			if (!isRenewalDue(now)) {
+				return;
+			}
+			this.renewal = next;
+		}
+		next.whenComplete((login, ex) -> {
+			if (ex != null && !this.closed) {
+				logger.warn("The login of Redis is unknown, and connections keep theirs: {}", ex.toString());
+			}
+		});
+		next.completeAsync(this::ask, BackgroundThread.each("ratelimit-login"));
+	}
+
+	boolean isAskedBy(Thread thread) {
+		return this.waiting.contains(thread);
 	}
 
 	boolean isAwaited() {

@@ -30,7 +30,7 @@ public final class OwnConnections extends ConnectionSource {
 	private final Login login;
 
 	OwnConnections(Address address, JedisClientConfig config) {
-		this(address, config, new Login(config, Login.PAUSE));
+		this(address, config, new Login(config));
 	}
 
 	OwnConnections(Address address, JedisClientConfig config, Login login) {
@@ -55,17 +55,18 @@ public final class OwnConnections extends ConnectionSource {
 
 	@Override
 	Link connect(long rest, Watch watch, Duration budget) {
-		RedisCredentials credentials = this.login.ask();
 		HostAndPort server = this.address.get(patience(budget, 0));
 		Socket socket = socket(server);
 		try {
+			// Not before, so that no source is asked again and again while Redis is gone.
+			RedisCredentials credentials = this.login.ask();
 			int millis = this.config.getConnectionTimeoutMillis();
 			long patience = TimeUnit.MILLISECONDS.toNanos((millis > 0) ? millis : Protocol.DEFAULT_TIMEOUT);
 			WatchedSocket watched = new WatchedSocket(socket, watch, budget);
 			watched.answerUntil(System.nanoTime() + patience);
 			// Jedis cannot reconnect, because it gets the same socket, which is closed
 			// then.
-			Link link = new Link(new Connection(() -> watched, this.login.config(credentials)), watched,
+			Link link = new Link(new Connection(() -> watched, this.login.config(() -> credentials)), watched,
 					(time) -> server.equals(this.address.get(time)), () -> {
 					})
 				.renewedBy(this.login, credentials);
@@ -103,8 +104,8 @@ public final class OwnConnections extends ConnectionSource {
 	}
 
 	@Override
-	boolean awaitsLogin() {
-		return this.login.isAwaited();
+	boolean awaitsLogin(Thread thread) {
+		return this.login.isAskedBy(thread) || this.address.awaitsLogin();
 	}
 
 	@Override
@@ -126,6 +127,11 @@ public final class OwnConnections extends ConnectionSource {
 		 * @param patience how many nanoseconds there are to look it up again
 		 */
 		HostAndPort get(long patience);
+
+		/** Returns whether it is unknown because the source of a login is asked. */
+		default boolean awaitsLogin() {
+			return false;
+		}
 
 		/** Forgets it, because the server is not the right one. */
 		default void leave() {

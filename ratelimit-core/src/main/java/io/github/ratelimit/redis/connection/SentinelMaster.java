@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.RedisCredentials;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 
@@ -39,7 +40,7 @@ final class SentinelMaster implements OwnConnections.Address {
 	SentinelMaster(String name, Set<HostAndPort> sentinels, JedisClientConfig config) {
 		this.name = name;
 		this.sentinels = Collections.synchronizedList(new ArrayList<>(sentinels));
-		this.login = new Login(config, Login.PAUSE);
+		this.login = new Login(config);
 	}
 
 	/**
@@ -88,7 +89,7 @@ final class SentinelMaster implements OwnConnections.Address {
 		JedisException failure = new JedisException("There is no sentinel");
 		try {
 			for (HostAndPort sentinel : List.copyOf(this.sentinels)) {
-				try (Jedis jedis = new Jedis(sentinel, this.login.config(this.login.ask()))) {
+				try (Jedis jedis = new Jedis(sentinel, this.login.config(this::login))) {
 					List<String> found = jedis.sentinelGetMasterAddrByName(this.name);
 					if (found != null) {
 						HostAndPort named = new HostAndPort(found.get(0), Integer.parseInt(found.get(1)));
@@ -108,6 +109,26 @@ final class SentinelMaster implements OwnConnections.Address {
 		finally {
 			this.asked = System.nanoTime();
 		}
+	}
+
+	/**
+	 * Jedis asks once it has connected, and closes the connection if it knows the error.
+	 */
+	private RedisCredentials login() {
+		try {
+			return this.login.ask();
+		}
+		catch (JedisException ex) {
+			throw ex;
+		}
+		catch (RuntimeException ex) {
+			throw new JedisException("The login of the sentinels is unknown: " + ex, ex);
+		}
+	}
+
+	@Override
+	public boolean awaitsLogin() {
+		return this.master == null && this.login.isAwaited();
 	}
 
 	/** Asks again, and another sentinel first, because this one may be wrong. */

@@ -4,8 +4,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
@@ -75,7 +76,7 @@ class LoginIT {
 	private Server server(JedisClientConfig config, long pause) {
 		return Connecting.trusting(new ServerSettings("login", Increment.LONG, 1, 100),
 				new OwnConnections((patience) -> new HostAndPort("127.0.0.1", this.redis.port()), config,
-						new Login(config, pause)),
+						new Login(config, pause, Login.LIMIT)),
 				this.events);
 	}
 
@@ -218,7 +219,7 @@ class LoginIT {
 	@Test
 	void sourceIsAskedForEachConnectionAndOnceAMinute() {
 		JedisClientConfig config = config().credentialsProvider(this.source).build();
-		Login login = new Login(config, Login.PAUSE);
+		Login login = new Login(config);
 		RedisCredentials used = login.ask();
 		assertThat(login.ask()).isSameAs(used);
 		long asked = System.nanoTime();
@@ -226,47 +227,6 @@ class LoginIT {
 		assertThat(this.source.asked).hasValue(2);
 		login.renew(null, used, asked + Duration.ofSeconds(61).toNanos());
 		TestCluster.await("It is asked", () -> this.source.asked.get() == 3);
-	}
-
-	/** Such as an HTTP client without a time-out. Interrupts are all that ends it. */
-	@Test
-	void hangingSourceIsToldAndHoldsNoOtherThread() {
-		CountDownLatch never = new CountDownLatch(1);
-		this.source.next = () -> {
-			try {
-				never.await();
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-			}
-			throw new IllegalStateException("interrupted");
-		};
-		ServerSettings settings = new ServerSettings("hangs", Duration.ofMillis(10), 2, 100, Duration.ZERO);
-		try (Server server = new Server(settings, OwnConnections.to(new HostAndPort("127.0.0.1", this.redis.port()),
-				config().credentialsProvider(this.source).build()), this.events)) {
-			TestCluster.await("It is told", () -> {
-				List<Increment> calls = Stream.generate(() -> Increment.submit(server, Duration.ofMillis(10), "a"))
-					.limit(3)
-					.toList();
-				return calls.stream().map(LoginIT::failure).anyMatch((cause) -> cause.contains("source of the login"));
-			});
-			TestCluster.await("Two lanes and the probe wait", () -> this.source.asked.get() == 3);
-		}
-		TestCluster.await("Their threads end",
-				() -> Thread.getAllStackTraces()
-					.keySet()
-					.stream()
-					.noneMatch((thread) -> thread.getName().matches("ratelimit-(probe-)?hangs.*")));
-	}
-
-	private static String failure(Call call) {
-		try {
-			call.await();
-			return "";
-		}
-		catch (JedisException ex) {
-			return String.valueOf(ex.getCause());
-		}
 	}
 
 	@Test
@@ -290,7 +250,7 @@ class LoginIT {
 	@ParameterizedTest
 	@CsvSource({ "1, old, 0", "2, '', 1" })
 	void missingPasswordIsAskedForAgainAtOnce(int missing, String used, int warnings) {
-		Login login = new Login(config().credentialsProvider(this.source).build(), Login.PAUSE);
+		Login login = new Login(config().credentialsProvider(this.source).build());
 		login.ask();
 		AtomicInteger times = new AtomicInteger();
 		this.source.next = () -> login("app", (times.incrementAndGet() > missing) ? "old" : "");
@@ -299,6 +259,27 @@ class LoginIT {
 		assertThat(this.log.lines()).filteredOn((line) -> line.contains("has no password any more")).hasSize(warnings);
 		// A server may need none since.
 		assertThat(login.ask().getPassword()).containsExactly("old".toCharArray());
+	}
+
+	/** As of lanes that connect again at once. */
+	@Test
+	void missingPasswordIsToldOnceToThreadsThatAskAtOnce() {
+		Login login = new Login(config().credentialsProvider(this.source).build());
+		login.ask();
+		CyclicBarrier both = new CyclicBarrier(2);
+		this.source.next = () -> {
+			try {
+				both.await();
+			}
+			catch (InterruptedException | BrokenBarrierException ex) {
+				throw new IllegalStateException(ex);
+			}
+			return login("app", "");
+		};
+		CompletableFuture<RedisCredentials> other = CompletableFuture.supplyAsync(login::ask,
+				BackgroundThread.each("other"));
+		assertThat(login.ask()).isSameAs(other.join());
+		assertThat(this.log.lines()).filteredOn((line) -> line.contains("has no password any more")).hasSize(1);
 	}
 
 	/** Also one that nobody has started, at which Jedis fails. */
