@@ -17,6 +17,7 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.PropertySourcesPlaceholdersResolver;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.util.PlaceholderResolutionException;
@@ -157,10 +158,12 @@ final class SettingsBinding implements ConfigurationPropertiesBindHandlerAdvisor
 		}
 		catch (PlaceholderResolutionException ex) {
 			// Its message has the whole value, which may be a secret.
+			boolean password = name.getLastElement(Form.UNIFORM).equals("password");
+			String rule = password
+					? "The placeholder cannot be resolved: set %s. The start needs the password, also if it is in a file."
+					: "The placeholder cannot be resolved: set %1$s, or give it a default: ${%1$s:value}.";
 			throw new HiddenValueException(name.toString(), "${%s}".formatted(ex.getPlaceholder()),
-					"The placeholder cannot be resolved: set %1$s, or give it a default: ${%1$s:value}."
-						.formatted(ex.getPlaceholder()),
-					property.getOrigin());
+					rule.formatted(ex.getPlaceholder()), property.getOrigin());
 		}
 	}
 

@@ -221,7 +221,6 @@ class FailureMessagesTests {
 			ratelimit.identifiers.tenant | #principal.${NOT_SET}
 			ratelimit.policies.api.plans.pro.limits | ${NOT_SET}
 			ratelimit.policies.api.cost | ${NOT_SET}
-			ratelimit.redis.password | topsecret${NOT_SET}
 			""")
 	void descriptionNamesPlaceholderWithoutValue(String property, String value, CapturedOutput output) {
 		assertAnalysis(output, "ratelimit.policies.api.limits=10/s", property + "=" + value)
@@ -229,6 +228,15 @@ class FailureMessagesTests {
 			.contains("(originating from '\"%s\" from property source \"commandLineArgs\"')".formatted(property))
 			.contains("set NOT_SET, or give it a default: ${NOT_SET:value}.")
 			.doesNotContain("topsecret");
+	}
+
+	/** While a file is missing, it would connect without a password. */
+	@Test
+	void placeholderOfPasswordIsAdvisedNoDefault(CapturedOutput output) {
+		assertAnalysis(output, "ratelimit.redis.password=topsecret${NOT_SET}")
+			.contains("Invalid value '${NOT_SET}' for configuration property 'ratelimit.redis.password'",
+					"set NOT_SET. The start needs the password, also if it is in a file.")
+			.doesNotContain("give it a default", "topsecret");
 	}
 
 	@ParameterizedTest
