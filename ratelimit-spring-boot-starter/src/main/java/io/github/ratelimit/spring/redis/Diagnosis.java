@@ -7,6 +7,7 @@ import java.security.cert.CertPathBuilderException;
 import java.security.cert.CertPathValidatorException;
 import java.security.cert.CertificateException;
 import java.util.List;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
 import javax.net.ssl.SSLException;
@@ -56,6 +57,7 @@ final class Diagnosis {
 	 * Refuses a single server that is a node of a cluster, which may keep only some of
 	 * the counts, or a sentinel.
 	 * @throws HiddenValueException if the server says so
+	 * @throws JedisConnectionException if the source of the login takes too long
 	 */
 	void requireSingleServer() {
 		if (this.server.sentinel() != null || this.server.cluster()) {
@@ -66,7 +68,10 @@ final class Diagnosis {
 			found = askForMode(connection);
 		}
 		catch (RuntimeException ex) {
-			// Reported after the start.
+			// Others are reported after the start.
+			if (isUnknownLogin(ex)) {
+				throw ex;
+			}
 		}
 		if (found != null) {
 			throw new HiddenValueException(this.server.property(), this.server.toString(), found);
@@ -75,7 +80,8 @@ final class Diagnosis {
 
 	/** Returns what to do about a failure, in one sentence. */
 	static String of(StoreException failure, @Nullable RedisServer server) {
-		String found = (server != null) ? new Diagnosis(server).ask(server.nodes(), server.sentinel()) : null;
+		String found = (server != null && !isUnknownLogin(failure))
+				? new Diagnosis(server).ask(server.nodes(), server.sentinel()) : null;
 		return (found != null) ? found
 				: advice(RedisErrorKind.of(failure), failure, (server != null) ? server : CLIENT);
 	}
@@ -99,6 +105,10 @@ final class Diagnosis {
 				// Only a bean that knows the login throws others.
 				RedisErrorKind kind = (ex instanceof JedisException jedis) ? kind(jedis) : RedisErrorKind.WRONGPASS;
 				found = (found != null) ? found : advice(kind, ex, this.server);
+				if (isUnknownLogin(ex)) {
+					// It would hang again.
+					return found;
+				}
 			}
 		}
 		return found;
@@ -185,6 +195,10 @@ final class Diagnosis {
 
 	private static String advice(RedisErrorKind kind, @Nullable Throwable failure, RedisServer server) {
 		String named = server.property();
+		if (isUnknownLogin(failure)) {
+			return "Does %s wait for something that does not answer? Give its client a time-out."
+				.formatted(server.sources());
+		}
 		if (has(failure, UnknownHostException.class)) {
 			return "There is no host of that name: is %s right?".formatted(named);
 		}
@@ -229,6 +243,11 @@ final class Diagnosis {
 			case NODE -> RUNNING.formatted(named);
 			case OTHER -> NO_ANSWER;
 		};
+	}
+
+	/** Only the source of a login fails like this. */
+	private static boolean isUnknownLogin(@Nullable Throwable failure) {
+		return has(failure, TimeoutException.class);
 	}
 
 	private static boolean has(@Nullable Throwable failure, Class<? extends Exception> type) {

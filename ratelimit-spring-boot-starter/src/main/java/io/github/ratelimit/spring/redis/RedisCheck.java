@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
@@ -42,8 +43,8 @@ import org.springframework.context.ConfigurableApplicationContext;
  * sentinel, and with {@code fail-fast} if Redis cannot be used, for which it waits
  * longer. Once the application is ready, a warning is logged if Redis cannot be used.
  */
-final class RedisCheck
-		implements InitializingBean, SmartInitializingSingleton, ApplicationListener<ApplicationReadyEvent> {
+final class RedisCheck implements InitializingBean, SmartInitializingSingleton,
+		ApplicationListener<ApplicationReadyEvent>, DisposableBean {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisCheck.class);
 
@@ -75,6 +76,8 @@ final class RedisCheck
 	private final boolean failFast;
 
 	private final Thread warmUp = new Thread(this::warmUp, "ratelimit-redis-check");
+
+	private volatile @Nullable Thread check;
 
 	/** Why the start fails. */
 	private volatile @Nullable RuntimeException refusal;
@@ -125,7 +128,18 @@ final class RedisCheck
 		// On a separate thread, because an answer may take the whole timeout.
 		Thread thread = new Thread(() -> check(event.getApplicationContext()), this.warmUp.getName());
 		thread.setDaemon(true);
+		this.check = thread;
 		thread.start();
+	}
+
+	/** Ends a question to the source of the login. */
+	@Override
+	public void destroy() {
+		this.warmUp.interrupt();
+		Thread check = this.check;
+		if (check != null) {
+			check.interrupt();
+		}
 	}
 
 	private void warmUp() {

@@ -1,9 +1,15 @@
 package io.github.ratelimit.spring.redis;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import javax.net.ssl.SNIHostName;
 import javax.net.ssl.SSLContext;
@@ -19,6 +25,8 @@ import redis.clients.jedis.DefaultRedisCredentials;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.RedisCredentials;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisException;
 
 import org.springframework.boot.context.properties.PropertyMapper;
 import org.springframework.boot.ssl.SslBundle;
@@ -48,6 +56,9 @@ record RedisServer(List<HostAndPort> nodes, @Nullable Sentinel sentinel, boolean
 
 	/** Timeout for each address of a host; no request waits for it. */
 	private static final int CONNECTION_TIMEOUT_MILLIS = 1000;
+
+	/** How long the login may take that is needed to find out what is wrong. */
+	private static final Duration LOGIN_TIMEOUT = Duration.ofSeconds(10);
 
 	RedisServer(HostAndPort address, @Nullable String username, @Nullable String password, int database,
 			@Nullable SslBundle ssl, @Nullable SNIHostName serverName, String property) {
@@ -86,13 +97,49 @@ record RedisServer(List<HostAndPort> nodes, @Nullable Sentinel sentinel, boolean
 		return builder.config(config(clientName));
 	}
 
-	/** Connects to a server that counts and logs in, to ask what no decision asks. */
+	/**
+	 * Connects to a server that counts and logs in, to ask what no decision asks.
+	 * @throws JedisConnectionException with a {@link TimeoutException} if the source of
+	 * the login takes too long
+	 */
 	Connection connect(HostAndPort address) {
-		return new Connection(address, config(null));
+		return connect(address, config(null));
 	}
 
+	/** Connects to a sentinel, as to a server that counts. */
 	Connection connectSentinel(HostAndPort address) {
-		return new Connection(address, sentinelConfig(null));
+		return connect(address, sentinelConfig(null));
+	}
+
+	/** Interrupts a source of the login that hangs; all else has a time-out. */
+	private static Connection connect(HostAndPort address, JedisClientConfig config) {
+		Thread thread = Thread.currentThread();
+		CompletableFuture<Void> connecting = new CompletableFuture<>();
+		CompletableFuture<Void> interruption = connecting.orTimeout(LOGIN_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS)
+			.handle((connected, late) -> {
+				if (late != null) {
+					thread.interrupt();
+				}
+				return null;
+			});
+		try {
+			return new Connection(address, config);
+		}
+		catch (RuntimeException ex) {
+			// Jedis has time-outs, and exceptions of its own.
+			if (connecting.complete(null) || ex instanceof JedisException) {
+				throw ex;
+			}
+		}
+		finally {
+			connecting.complete(null);
+			if (connecting.isCompletedExceptionally()) {
+				interruption.join();
+				Thread.interrupted();
+			}
+		}
+		String text = "The source of the login has not answered for " + LOGIN_TIMEOUT;
+		throw new JedisConnectionException(text, new TimeoutException(text));
 	}
 
 	private JedisClientConfig config(@Nullable String clientName) {
@@ -138,6 +185,20 @@ record RedisServer(List<HostAndPort> nodes, @Nullable Sentinel sentinel, boolean
 		return (this.logins != null && this.logins.bean() != null)
 				? "the user of the bean '%s'".formatted(this.logins.bean())
 				: "the user '%s'".formatted((this.username != null) ? this.username : "default");
+	}
+
+	/** Returns what knows the logins, as messages name it. */
+	String sources() {
+		String beans = Stream
+			.of(source("credentials", (this.logins != null) ? this.logins.bean() : null),
+					source("sentinel.credentials", (this.sentinel != null) ? this.sentinel.credentials() : null))
+			.filter((source) -> !source.isEmpty())
+			.collect(Collectors.joining(" or "));
+		return beans.isEmpty() ? "the source of %s".formatted(property("password")) : beans;
+	}
+
+	private static String source(String property, @Nullable String bean) {
+		return (bean != null) ? "the bean '%s' (%s.%s)".formatted(bean, ServerReader.OWN, property) : "";
 	}
 
 	/** Includes encryption, because a mismatch is often not evident from an error. */

@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -37,6 +39,7 @@ import redis.clients.jedis.providers.ConnectionProvider;
 import redis.clients.jedis.providers.PooledConnectionProvider;
 import redis.embedded.RedisServer;
 
+import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -46,6 +49,7 @@ import org.springframework.context.annotation.Configuration;
 import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Counts arrive on the server that is configured. It has a password, so no other server
@@ -55,6 +59,8 @@ import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 class RedisConnectionIT {
 
 	private static final Policy POLICY = Policy.of("api", new FixedWindow(), Limit.parse("5/d"));
+
+	private static final String HANGING = "Does the bean 'hanging' (ratelimit.redis.credentials) wait for something that does not answer? Give its client a time-out.";
 
 	private static final String PREFIX = TestRedis.newKeyPrefix();
 
@@ -121,6 +127,42 @@ class RedisConnectionIT {
 		assertThat(output).contains(reason,
 				"by each instance alone. Does the bean '%s' (ratelimit.redis.credentials) know the login?"
 					.formatted(bean));
+	}
+
+	/** Such as an HTTP client without a time-out. */
+	private ApplicationContextRunner hanging() {
+		return this.runner.withBean("hanging", RedisCredentialsProvider.class, () -> () -> {
+			try {
+				new CountDownLatch(1).await();
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+			throw new IllegalStateException("interrupted");
+		})
+			.withPropertyValues("ratelimit.redis.url=redis://127.0.0.1:" + port, "ratelimit.redis.timeout=10ms",
+					"ratelimit.redis.credentials=hanging");
+	}
+
+	@Test
+	@Timeout(120)
+	void startFailsFastWithTheBeanThatHangs() {
+		hanging().withPropertyValues("ratelimit.redis.fail-fast=true")
+			.run((context) -> assertThat(new RedisUnusableException.Analyzer().analyze(context.getStartupFailure()))
+				.satisfies((analysis) -> assertThat(analysis.getDescription())
+					.contains("The source of the login has not answered"))
+				.returns(HANGING, FailureAnalysis::getAction));
+	}
+
+	@Test
+	@Timeout(120)
+	void warningNamesTheBeanThatHangsAndThreadsEnd(CapturedOutput output) {
+		hanging().run(RedisCheckIT::check);
+		assertThat(output).contains("by each instance alone. " + HANGING);
+		await().until(() -> Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.noneMatch((thread) -> thread.getName().equals("ratelimit-redis-check")));
 	}
 
 	@Configuration(proxyBeanMethods = false)
