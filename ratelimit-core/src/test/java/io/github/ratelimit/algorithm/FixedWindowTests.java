@@ -2,6 +2,7 @@ package io.github.ratelimit.algorithm;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.List;
@@ -43,6 +44,16 @@ class FixedWindowTests extends StoreTest {
 			}
 		}
 		assertThat(admitted).isLessThanOrEqualTo(20);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "2026-03-28T23:30:00+01:00, 30", "2026-03-29T00:30:00+01:00, 1350", "2026-03-29T23:00:00+02:00, 60",
+			"2026-10-25T00:30:00+02:00, 1470", "2026-10-25T23:59:00+01:00, 1", "2026-07-01T12:00:00+02:00, 720" })
+	void dayOfAZoneEndsAtItsMidnight(String time, long minutes) {
+		this.clock.set(OffsetDateTime.parse(time).toInstant().toString());
+		Policy policy = policy(new FixedWindow(1, ZoneId.of("Europe/Paris")), "5/d", "5/h");
+		assertThat(this.limiter.tryAcquire(policy, ALICE).statuses()).extracting(LimitStatus::resetAfter)
+			.containsExactly(Duration.ofMinutes((minutes - 1) % 60 + 1), Duration.ofMinutes(minutes));
 	}
 
 	/** Up to the last minute of a day of 25 hours, and no longer than one of 23. */

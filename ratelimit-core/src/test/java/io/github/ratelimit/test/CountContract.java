@@ -67,6 +67,22 @@ public abstract class CountContract extends RateLimiterContract {
 		}
 	}
 
+	/** As where some requests cost more than was asked for, and others nothing. */
+	@EachAlgorithm
+	void chargesThatAreRefundedMintNothing(Algorithm algorithm) {
+		Policy policy = policy(algorithm, "100/m");
+		for (long cost : new long[] { 1, 10, 33, 100 }) {
+			this.limiter.reset(policy, ALICE);
+			long admitted = 0;
+			for (int i = 0; i < 120; i++) {
+				this.limiter.charge(request(policy, cost));
+				this.limiter.refund(request(policy, cost));
+				admitted += this.limiter.tryAcquire(policy, ALICE, cost).allowed() ? cost : 0;
+			}
+			assertThat(admitted).isEqualTo(100 / cost * cost);
+		}
+	}
+
 	/** A quota of charges beyond the quota is remembered, whoever is denied meanwhile. */
 	@EachAlgorithm
 	void chargesBeyondTheQuotaCanBeRefundedTogether(Algorithm algorithm) {
