@@ -46,7 +46,7 @@ const TRIALS = [
 		requests: 15, pause: 500,
 	},
 	{
-		name: 'concurrent', title: 'Calls at once',
+		name: 'concurrent', title: 'Concurrent calls',
 		text: 'Each request takes a second. Six are sent at once: three run, and three are denied, whichever instance they reach.',
 		requests: 6, atOnce: 6,
 	},

@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class AlgorithmTests {
 
-	/** Calls at once have a contract of their own, {@code ConcurrentCallsContract}. */
+	/** Concurrent calls have a contract of their own, {@code ConcurrentCallsContract}. */
 	static Stream<Algorithm> algorithms() {
 		return Stream.concat(RateLimiterContract.algorithms(), Stream.of(new ConcurrentCalls()));
 	}

@@ -6,8 +6,8 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Limited by more than a rate: calls at once, a quota taken in advance or of a calendar
- * month, blocks, plans of users, and limits that are only reported.
+ * Limited by more than a rate: concurrent calls, a quota taken in advance or of a
+ * calendar month, blocks, plans of users, and limits that are only reported.
  */
 @RestController
 class MoreController {

@@ -64,7 +64,7 @@ class PlaygroundIT {
 			Blocks           | Send a request    | 0 allowed, 1 denied, retry after \\d+ s
 			Blocks           | Unblock           | Unblocked.
 			Blocks           | Send a request    | 1 allowed, 0 denied
-			Calls at once    | Send 6 requests   | 3 allowed, 3 denied, .*
+			Concurrent calls | Send 6 requests   | 3 allowed, 3 denied, .*
 			Penalties        | Send 15 requests  | 3 allowed, 12 denied, retry after (1\\d|20) s
 			Leases           | Send 600 requests | \\d+ allowed, .*
 			""";
