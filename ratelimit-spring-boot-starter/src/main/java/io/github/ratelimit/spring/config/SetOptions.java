@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.config;
 import java.lang.reflect.Method;
 import java.lang.reflect.Parameter;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.BeanUtils;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
+import org.springframework.boot.convert.DurationStyle;
 import org.springframework.util.ReflectionUtils;
 
 /**
@@ -29,6 +31,10 @@ import org.springframework.util.ReflectionUtils;
  * @since 0.1
  */
 public final class SetOptions {
+
+	/** The units of durations, the largest first. */
+	private static final List<ChronoUnit> UNITS = List.of(ChronoUnit.DAYS, ChronoUnit.HOURS, ChronoUnit.MINUTES,
+			ChronoUnit.SECONDS, ChronoUnit.MILLIS, ChronoUnit.MICROS, ChronoUnit.NANOS);
 
 	private SetOptions() {
 	}
@@ -89,7 +95,7 @@ public final class SetOptions {
 	/** Returns a value as it is written in YAML. */
 	static String text(Object value) {
 		if (value instanceof Duration duration) {
-			return duration.toString().substring(2).toLowerCase(Locale.ROOT);
+			return durationText(duration);
 		}
 		if (value instanceof Enum<?> constant) {
 			return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
@@ -104,6 +110,15 @@ public final class SetOptions {
 				.collect(Collectors.joining(", "));
 		}
 		return isGroup(value) ? text(of((Record) value)) : value.toString();
+	}
+
+	/** Returns a duration in the largest unit of which it is a whole number. */
+	private static String durationText(Duration duration) {
+		ChronoUnit largest = UNITS.stream()
+			.filter((unit) -> duration.equals(duration.truncatedTo(unit)))
+			.findFirst()
+			.orElse(ChronoUnit.NANOS);
+		return DurationStyle.SIMPLE.print(duration, duration.isZero() ? ChronoUnit.SECONDS : largest);
 	}
 
 	/** Returns a value within others as it is written in YAML. */
