@@ -280,8 +280,9 @@ public final class PolicyReader {
 					(algorithm) -> policy.policies()
 						.forEach((each) -> limiter.requireSupported(each.withPenalty(null).withLease(null))));
 			if (all.penalty() != null) {
+				PenaltySettings penaltySettings = (settings != null) ? settings.penalty() : null;
 				require(property(name, ".penalty"),
-						SetOptions.part((settings != null) ? settings.penalty() : all.penalty()),
+						(penaltySettings != null) ? SetOptions.part(penaltySettings) : all.penalty(),
 						(penalty) -> limiter.requireSupported(all.withLease(null)));
 			}
 			if (all.lease() != null) {

@@ -91,19 +91,27 @@ public record UnknownSetting(Setting parent, List<String> nearest) {
 			.limit(1);
 	}
 
-	/** Returns the properties that it would be with another indentation. */
+	/**
+	 * Returns the properties that it would be with another indentation. The first element
+	 * is the name of a policy only if it is no option of one.
+	 */
 	private static Stream<ConfigurationPropertyName> elsewhere(ConfigurationPropertyName name, Setting parent) {
-		Stream<ConfigurationPropertyName> others = Stream.empty();
 		if (parent.length() == 1) {
-			others = Stream.of("defaults", "policies[NAME]", "policies")
-				.map((group) -> SettingsBinding.OWN.append(group).append(name.subName(1)));
+			List<ConfigurationPropertyName> options = below(Stream.of("defaults", "policies[NAME]"), name).toList();
+			return options.isEmpty() ? below(Stream.of("policies"), name) : options.stream();
 		}
-		else if (POLICIES.isAncestorOf(name)) {
-			others = IntStream.range(1, name.getNumberOfElements() - 1)
+		if (POLICIES.isAncestorOf(name)) {
+			return IntStream.range(1, name.getNumberOfElements() - 1)
 				.filter((i) -> i == 1 || name.isNumericIndex(i) || (i == parent.length() - 1 && parent.isText()))
-				.mapToObj((i) -> name.chop(i).append(name.subName(i + 1)));
+				.mapToObj((i) -> name.chop(i).append(name.subName(i + 1)))
+				.filter(Setting::isValue);
 		}
-		return others.filter(Setting::isValue);
+		return Stream.empty();
+	}
+
+	private static Stream<ConfigurationPropertyName> below(Stream<String> groups, ConfigurationPropertyName name) {
+		return groups.map((group) -> SettingsBinding.OWN.append(group).append(name.subName(1)))
+			.filter(Setting::isValue);
 	}
 
 	/**

@@ -84,38 +84,48 @@ class SettingsFailureAnalyzer extends AbstractFailureAnalyzer<Throwable> {
 		if (hidden == null && !cause.getName().startsWith("ratelimit.")) {
 			return null;
 		}
-		Optional<ConfigurationProperty> property = find(cause);
+		List<ConfigurationProperty> set = find(cause);
+		Optional<ConfigurationProperty> property = set.stream().findFirst();
 		Object value = property.filter((found) -> hidden == null && found.getName().toString().equals(cause.getName()))
 			.map(ConfigurationProperty::getValue)
 			.orElse(cause.getValue());
-		String origin = Optional.ofNullable((hidden != null) ? hidden.origin() : null)
+		Origin known = (hidden != null) ? hidden.origin() : null;
+		String origin = Optional.ofNullable(known)
 			.or(() -> property.map(ConfigurationProperty::getOrigin))
 			.map(" (originating from '%s')"::formatted)
 			.orElse("");
+		// Without the values, which may be secrets.
+		String others = set.stream()
+			.skip(1)
+			.filter((other) -> known == null && cause.getValue() != null && other.getOrigin() != null)
+			.map((other) -> "%n%nThe property is also set by '%s'.".formatted(other.getOrigin()))
+			.collect(Collectors.joining());
 		return new FailureAnalysis(
-				"Invalid value '%s' for configuration property '%s'%s. Validation failed for the following reason:%n%n%s"
-					.formatted(value, cause.getName(), origin, cause.getReason()),
+				"Invalid value '%s' for configuration property '%s'%s. Validation failed for the following reason:%n%n%s%s"
+					.formatted(value, cause.getName(), origin, cause.getReason(), others),
 				"Review the value of the property with the provided reason.", cause);
 	}
 
 	/**
-	 * Finds a property, or the one below it that has the value, or the first one below
-	 * it; for a missing one, the first one beside it, whose source may have replaced it.
+	 * Finds in each source a property, or the one below it that has the value, or the
+	 * first one below it; for a missing one, the first one beside it, whose source may
+	 * have replaced it.
 	 */
-	private Optional<ConfigurationProperty> find(InvalidConfigurationPropertyValueException cause) {
+	private List<ConfigurationProperty> find(InvalidConfigurationPropertyValueException cause) {
 		String value = String.valueOf(cause.getValue());
 		return this.sources.stream()
 			.flatMap((source) -> spellings(cause.getName())
-				.map((name) -> EnvironmentSettings.read((cause.getValue() != null) ? name : name.getParent(), source)))
-			.filter((found) -> !found.isEmpty())
-			.findFirst()
+				.map((name) -> EnvironmentSettings.read((cause.getValue() != null) ? name : name.getParent(), source))
+				.filter((found) -> !found.isEmpty())
+				.limit(1))
 			.map((found) -> found.stream()
 				.filter((property) -> value.equals(property.getValue())
 						|| value.equals(IdentifierNames.withoutSecret(property.getValue().toString())))
 				.findFirst()
 				// The value of a placeholder is known only where it is bound.
 				.or(() -> found.stream().filter((each) -> each.getValue().toString().contains("${")).findFirst())
-				.orElse(found.get(0)));
+				.orElse(found.get(0)))
+			.toList();
 	}
 
 	/**

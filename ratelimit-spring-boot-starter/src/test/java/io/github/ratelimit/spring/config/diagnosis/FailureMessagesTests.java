@@ -99,6 +99,7 @@ class FailureMessagesTests {
 					{ policies: , search: { limits: 10/s } } | search.limits | Did you mean 'ratelimit.policies.search.limits'?
 					{ policies: , search: { limits: [10/s] } } | search.limits[0] | Did you mean 'ratelimit.policies.search.limits[0]'?
 					{ limits: 10/s } | limits | Did you mean 'ratelimit.policies.NAME.limits'?
+					{ penalty: { mode: shadow } } | penalty.mode | Did you mean 'ratelimit.policies.NAME.penalty.mode'?
 					{ on-store-failure: deny } | on-store-failure | Did you mean 'ratelimit.defaults.on-store-failure' or 'ratelimit.policies.NAME.on-store-failure'?
 					{ policies: { redis: { url: "redis://a" } } } | policies.redis.url | Did you mean 'ratelimit.redis.url'?
 					{ policies: [ { search: { limits: 10/s } } ] } | policies[0].search.limits | Did you mean 'ratelimit.policies.search.limits'?
@@ -210,6 +211,8 @@ class FailureMessagesTests {
 				"ratelimit.policies.conflict.limits=5/s,seldom")
 			.contains("Invalid value '5/s,seldom' for configuration property 'ratelimit.policies.conflict.limits'")
 			.contains("\"commandLineArgs\"")
+			.contains(
+					"The property is also set by 'class path resource [io/github/ratelimit/spring/config/origin/conflict.yml] - 5:11'.")
 			.contains("Invalid limit (seldom): must be quota/window");
 	}
 

@@ -2,15 +2,24 @@ package io.github.ratelimit.spring.config.diagnosis;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Penalty;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.StartFailure;
 import io.github.ratelimit.spring.StarterRunners;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.spring.policy.Enforcement;
+import io.github.ratelimit.spring.policy.IdentifiedPolicy;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -108,6 +117,19 @@ class StartFailuresTests {
 	void clusterOfSpringDoesNotMatterWhenServerIsNamed() {
 		with(this.runner, "spring.data.redis.cluster.nodes=a:1;redis.url=redis://localhost:1")
 			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void penaltyOfABeanIsShownWithoutSettingsOfIt() {
+		Penalty penalty = new Penalty(3, Duration.ofMinutes(1), Duration.ofMinutes(2), Duration.ofMinutes(2), false);
+		Policy policy = Policy.of("api", new SlidingWindow(), Limit.parse("10/s")).withPenalty(penalty);
+		List<String> identifiers = List.of("ip");
+		ConfiguredPolicies policies = new ConfiguredPolicies(
+				Map.of("api", new IdentifiedPolicy(policy, identifiers, Enforcement.DEFAULT)),
+				new ConfiguredPolicies.Defaults(identifiers, policy.algorithm(), false, Enforcement.DEFAULT));
+		assertRefused(this.runner.withBean(ConfiguredPolicies.class, () -> policies),
+				"redis.scripting=false;api.limits=10/s", "api.penalty", penalty.toString(),
+				"Invalid policy (api): the store does not support penalties.");
 	}
 
 	private static void assertRefused(AbstractApplicationContextRunner<?, ?, ?> runner, String settings,
