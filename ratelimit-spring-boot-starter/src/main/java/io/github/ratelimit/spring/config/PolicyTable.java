@@ -14,6 +14,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
+import io.github.ratelimit.spring.decide.IdentifierNames;
 import io.github.ratelimit.spring.decide.NearestNames;
 import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.Enforcement;
@@ -43,9 +44,6 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 
 	private static final String LAST = "applies to";
 
-	/** What others may share with whoever succeeds. */
-	private static final Set<String> SHARED = Set.of("ip", "path", "method", "global");
-
 	private final RateLimitProperties properties;
 
 	private final ConfiguredPolicies policies;
@@ -69,14 +67,17 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 		List<String> code = this.code.get();
 		logger.info(uses.isEmpty() ? "Rate limits: there are no policies, so nothing is limited" : table(uses, code));
 		warnOfUnused(uses, !code.isEmpty(), event.getApplicationContext().getEnvironment());
-		uses.keySet().forEach(PolicyTable::warnOfReset);
+		this.policies.policies().values().forEach(PolicyTable::warnOfReset);
 	}
 
-	private static void warnOfReset(IdentifiedPolicy policy) {
+	/** Tells of counts that others may share with whoever succeeds. */
+	static void warnOfReset(IdentifiedPolicy policy) {
 		policy.enforcement()
 			.reset()
 			.stream()
-			.filter((identifier) -> SHARED.containsAll(List.of(identifier.split("\\+"))))
+			.filter((identifier) -> IdentifierNames.parts(identifier)
+				.stream()
+				.allMatch((part) -> part.equals(IdentifierNames.ADDRESS) || !IdentifierNames.tellsClientsApart(part)))
 			.forEach((identifier) -> logger.warn(
 					"The reset of the policy '{}' lets whoever has an account clear the count of '{}' between two guesses. Name whose success it is as well, such as {}+user.",
 					policy.policy().name(), identifier, identifier));
@@ -99,7 +100,7 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 			StreamSupport.stream(ConfigurationPropertySources.get(environment).spliterator(), false)
 				.filter((source) -> !meant.isEmpty() && EnvironmentSettings.isOfEnvironment(source))
 				.flatMap((source) -> EnvironmentSettings
-					.read(ConfigurationPropertyName.adapt("ratelimit.policies." + name, '.'), source)
+					.read(ConfigurationPropertyName.adapt(MapKeys.element("ratelimit.policies", name), '.'), source)
 					.stream())
 				.map(ConfigurationProperty::getOrigin)
 				.filter(Objects::nonNull)

@@ -32,8 +32,10 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
+import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.context.ApplicationListener;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 import org.springframework.core.io.support.SpringFactoriesLoader;
@@ -206,19 +208,26 @@ public final class RefreshedPolicies implements Decider.ReadSource, ApplicationL
 			Map<String, Object> old = Objects.requireNonNull(this.options.put(name, options));
 			Set<String> different = SetOptions.differences(old, options);
 			if (!different.isEmpty()) {
-				changed.put(name, policies.find(name).orElseThrow());
+				IdentifiedPolicy policy = policies.find(name).orElseThrow();
+				changed.put(name, policy);
 				logger.info("The policy '{}' has changed: {}", name,
 						different.stream()
 							.map((option) -> "%s is %s, was %s".formatted(option, SetOptions.part(options.get(option)),
 									SetOptions.part(old.get(option))))
 							.toList());
+				if (different.contains("reset")) {
+					PolicyTable.warnOfReset(policy);
+				}
 			}
 		});
 		this.refreshed = Map.copyOf(changed);
 		this.kept.clear();
 	}
 
-	/** Returns what would be said at the start. */
+	/**
+	 * Returns what would be said at the start; of a refusal that the library does not
+	 * know, such as that of a validator, the innermost cause.
+	 */
 	private String reason(RuntimeException ex) {
 		return SpringFactoriesLoader.forDefaultResourceLocation(getClass().getClassLoader())
 			.load(FailureAnalyzer.class,
@@ -229,8 +238,9 @@ public final class RefreshedPolicies implements Decider.ReadSource, ApplicationL
 			.map((analyzer) -> analyzer.analyze(ex))
 			.filter(Objects::nonNull)
 			.findFirst()
-			.map((analysis) -> analysis.getDescription().replaceAll("\\s+", " "))
-			.orElseGet(ex::toString);
+			.map(FailureAnalysis::getDescription)
+			.orElseGet(() -> NestedExceptionUtils.getMostSpecificCause(ex).toString())
+			.replaceAll("\\s+", " ");
 	}
 
 }

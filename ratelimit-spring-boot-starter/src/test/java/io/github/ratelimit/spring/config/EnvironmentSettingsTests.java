@@ -101,6 +101,7 @@ class EnvironmentSettingsTests {
 					RATELIMIT_POLICIES_SERCH_LIMITS=5/s    | System Environment Property "RATELIMIT_POLICIES_SERCH_LIMITS"
 					-Dratelimit.policies.serch.limits=5/s  | "ratelimit.policies.serch.limits" from property source "systemProperties"
 					--ratelimit.policies.serch.limits=5/s  | "ratelimit.policies.serch.limits" from property source "commandLineArgs"
+					--ratelimit.policies[se.rch].limits=5/s | "ratelimit.policies[se.rch].limits" from property source "commandLineArgs"
 					RATELIMIT_POLICIES_SERCH_LIMITS=5/s;RATELIMIT_POLICIES_SERCH_PATHS=/b |
 					RATELIMIT_POLICIES_OTHER_LIMITS=5/s    |
 					""")
@@ -110,8 +111,9 @@ class EnvironmentSettingsTests {
 			assertThat(output).doesNotContain("Did you mean");
 			return;
 		}
-		assertThat(output).contains(
-				"The policy 'serch' limits nothing yet, which is set by %s. Did you mean 'search'?".formatted(origin));
+		String name = settings.contains("[") ? "se.rch" : "serch";
+		assertThat(output).contains("The policy '%s' limits nothing yet, which is set by %s. Did you mean 'search'?"
+			.formatted(name, origin));
 	}
 
 	/** Either no hyphen of a name is an underscore in a variable, or each is. */

@@ -61,7 +61,7 @@ class PolicyTableTests {
 
 	@Test
 	void resetsThatAnybodyCouldCauseAreTold(CapturedOutput output) {
-		start("day.limits=1/d", "login.limits=5/m", "login.identifiers=ip,ip+user,ip+path",
+		start(WithReset.class, "day.limits=1/d", "login.limits=5/m", "login.identifiers=ip,ip+user,ip+path",
 				"login.reset-when=status in [200]", "login.reset=ip,ip+user,ip+path");
 		assertThat(output.toString().lines().filter((line) -> line.contains("between two guesses"))).hasSize(2)
 			.allMatch((line) -> line.contains("'login'"))
@@ -148,7 +148,11 @@ class PolicyTableTests {
 
 	/** Properties of policies begin with the name of the policy. */
 	private static void start(String... properties) {
-		StarterRunners.application(Application.class)
+		start(Application.class, properties);
+	}
+
+	private static void start(Class<?> application, String... properties) {
+		StarterRunners.application(application)
 			.run(Stream.of(properties)
 				.map((property) -> (property.startsWith("ratelimit.") ? "--" : "--ratelimit.policies.") + property)
 				.toArray(String[]::new))
@@ -173,6 +177,16 @@ class PolicyTableTests {
 		@Bean
 		ClientHttpRequestInterceptor mail(OutgoingRateLimits limits) {
 			return limits.interceptor("mail", (request) -> Identifier.ip("192.0.2.1"));
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@Import(Application.class)
+	static class WithReset {
+
+		@RateLimited(policy = "login", identifiers = { "user", "ip", "ip+user", "ip+path" })
+		public void login() {
 		}
 
 	}

@@ -29,7 +29,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.context.properties.ConfigurationPropertiesBindHandlerAdvisor;
+import org.springframework.boot.context.properties.bind.AbstractBindHandler;
+import org.springframework.boot.context.properties.bind.BindContext;
 import org.springframework.boot.context.properties.bind.BindHandler;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -140,6 +144,42 @@ class RefreshedPoliciesTests {
 			assertThat(output).contains("ratelimit.policies.api.concurrent").contains("Must be from 1 to 1000.");
 			assertThat(decide(context, "api", null).allowed()).isTrue();
 			assertThat(decide(context, "api", null).allowed()).isFalse();
+		});
+	}
+
+	@Test
+	void resetThatAnybodyCouldCauseIsToldOnce(CapturedOutput output) {
+		String told = "The reset of the policy 'api' lets whoever has an account clear the count of 'ip' between two guesses.";
+		this.properties.put("ratelimit.policies.api.paths", "POST /api/**");
+		this.properties.put("ratelimit.policies.api.identifiers", "ip,ip+user");
+		this.runner.run((context) -> {
+			refresh(context, "reset-when=status in [200];reset=ip+user");
+			assertThat(output).contains("reset is ip+user").doesNotContain("between two guesses");
+			refresh(context, "reset=ip,ip+user");
+			refresh(context, "limits=7/m");
+			assertThat(output).containsOnlyOnce(told);
+		});
+	}
+
+	/** As a validator of the application. */
+	@Test
+	void refusalOfAnotherIsToldWithItsReason(CapturedOutput output) {
+		Map<ConfigurationPropertyName, String> refusals = new HashMap<>();
+		ConfigurationPropertiesBindHandlerAdvisor validator = (parent) -> new AbstractBindHandler(parent) {
+			@Override
+			public void onFinish(ConfigurationPropertyName name, Bindable<?> target, BindContext context,
+					Object result) {
+				if (refusals.containsKey(name)) {
+					throw new IllegalStateException(refusals.get(name));
+				}
+			}
+		};
+		this.runner.withBean(ConfigurationPropertiesBindHandlerAdvisor.class, () -> validator).run((context) -> {
+			refusals.put(ConfigurationPropertyName.of("ratelimit"), "There must be a\npolicy for admins");
+			refresh(context, "limits=5/s");
+			assertThat(limits(context, "api", null)).containsExactly("10/m");
+			assertThat(output).contains("The policies stay as they were: ")
+				.contains("There must be a policy for admins");
 		});
 	}
 
