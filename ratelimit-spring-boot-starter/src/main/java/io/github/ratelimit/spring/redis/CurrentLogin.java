@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.redis;
 
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.spring.decide.LoggedOnce;
 import redis.clients.jedis.RedisCredentials;
@@ -48,6 +49,9 @@ final class CurrentLogin {
 	private RedisServer read() {
 		try {
 			RedisServer now = this.reader.apply(now());
+			if (isUnresolved(now) && !isUnresolved(this.last)) {
+				throw new IllegalStateException("a placeholder in it has no value now, such as a file that is missing");
+			}
 			if (now.nodes().equals(this.last.nodes())) {
 				this.last = now;
 			}
@@ -57,6 +61,13 @@ final class CurrentLogin {
 					ex.toString());
 		}
 		return this.last;
+	}
+
+	/** Spring Boot uses the text of such a placeholder as the value. */
+	private static boolean isUnresolved(RedisServer server) {
+		return Stream.of(server.login(), server.sentinelLogin())
+			.anyMatch((login) -> String.valueOf(login.getUser()).contains("${")
+					|| (login.getPassword() != null && String.valueOf(login.getPassword()).contains("${")));
 	}
 
 	/** Spring Boot reads the files of {@code configtree:} only once. */

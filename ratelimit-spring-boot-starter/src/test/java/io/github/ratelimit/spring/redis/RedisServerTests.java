@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.ratelimit.RateLimiter;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.RedisCredentials;
 
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
@@ -31,6 +33,7 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.core.env.Environment;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.mock.env.MockEnvironment;
 
@@ -50,6 +53,26 @@ class RedisServerTests {
 	private final SslBundles bundles = new DefaultSslBundleRegistry("mine", this.bundle);
 
 	private final ApplicationContextRunner runner = StarterRunners.nonWeb();
+
+	/** Redis would refuse the text of the placeholder. */
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.redis.", "spring.data.redis." })
+	void loginStaysAsItWasWhileItsFileIsMissing(String prefix, CapturedOutput output) {
+		Map<String, Object> files = new HashMap<>(Map.of("secret", "one"));
+		MockEnvironment environment = new MockEnvironment().withProperty(prefix + "host", "a")
+			.withProperty(prefix + "password", "${secret}");
+		environment.getPropertySources().addLast(new MapPropertySource("files", files));
+		Function<Environment, RedisServer> reader = (now) -> ServerReader
+			.find(Binder.get(now).bindOrCreate(ServerReader.OWN, RedisProperties.class), now, null, null);
+		CurrentLogin login = new CurrentLogin(reader.apply(environment), environment, reader);
+		files.put("secret", "two");
+		assertThat(login.ofServer().getPassword()).containsExactly('t', 'w', 'o');
+		files.clear();
+		assertThat(login.ofServer().getPassword()).containsExactly('t', 'w', 'o');
+		assertThat(output).contains("a placeholder in it has no value now");
+		files.put("secret", "three");
+		assertThat(login.ofServer().getPassword()).containsExactly("three".toCharArray());
+	}
 
 	/** The same for this library and for Spring; only the properties of one are set. */
 	@ParameterizedTest
