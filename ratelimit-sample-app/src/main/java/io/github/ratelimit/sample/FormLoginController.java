@@ -31,8 +31,9 @@ class FormLoginController {
 	 * before the client knows of its success.
 	 */
 	@PostMapping
-	void logIn(@RequestParam String password, HttpServletResponse response) {
-		response.setStatus(password.equals("right") ? HttpServletResponse.SC_OK : HttpServletResponse.SC_UNAUTHORIZED);
+	void logIn(@RequestParam String username, @RequestParam String password, HttpServletResponse response) {
+		boolean right = LoginController.accountOf(username) != null && password.equals("right");
+		response.setStatus(right ? HttpServletResponse.SC_OK : HttpServletResponse.SC_UNAUTHORIZED);
 	}
 
 	/** Returns what is left of each policy for the account {@code username} from here. */

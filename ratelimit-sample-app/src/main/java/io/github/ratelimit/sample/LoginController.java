@@ -10,6 +10,7 @@ import io.github.ratelimit.spring.PolicyLimiter.Acquisition;
 import io.github.ratelimit.spring.PolicyLimiter.Use;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import jakarta.servlet.http.HttpServletRequest;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.annotation.Bean;
 import org.springframework.http.HttpStatus;
@@ -29,6 +30,9 @@ class LoginController {
 
 	private static final String ACCOUNT = LoginController.class.getName() + ".account";
 
+	/** Names are kept while they are counted. */
+	private static final int LONGEST_NAME = 100;
+
 	/** An application has hashes instead. */
 	private static final Map<String, String> PASSWORDS = Map.of("alice", "wonderland");
 
@@ -40,14 +44,17 @@ class LoginController {
 
 	@PostMapping("/login")
 	ResponseEntity<String> login(@RequestBody Credentials credentials, HttpServletRequest request) {
-		String account = normalized(credentials.username());
+		String account = accountOf(credentials.username());
+		if (account == null) {
+			return refused();
+		}
 		request.setAttribute(ACCOUNT, account);
 		Acquisition attempt = this.limiter.tryAcquire(Use.of("login"), Use.of("login-account"));
 		if (!attempt.allowed()) {
 			throw new RateLimitExceededException(attempt.decision());
 		}
 		if (!credentials.password().equals(PASSWORDS.get(account))) {
-			return ResponseEntity.status(HttpStatus.UNAUTHORIZED).body("Wrong name or password\n");
+			return refused();
 		}
 		attempt.refund();
 		attempt.decision()
@@ -56,9 +63,17 @@ class LoginController {
 		return ResponseEntity.ok("Welcome, " + account + "\n");
 	}
 
-	/** All spellings of a name are one account, for the count and for the login. */
-	private static String normalized(String name) {
-		return Normalizer.normalize(name, Normalizer.Form.NFKC).strip().toLowerCase(Locale.ROOT);
+	private static ResponseEntity<String> refused() {
+		return ResponseEntity.status(HttpStatus.UNAUTHORIZED).body("Wrong name or password\n");
+	}
+
+	/**
+	 * Returns the account of a name, {@code null} if it is too long for one. All
+	 * spellings of a name are one account, for the count and for the login.
+	 */
+	static @Nullable String accountOf(String name) {
+		String account = Normalizer.normalize(name, Normalizer.Form.NFKC).strip().toLowerCase(Locale.ROOT);
+		return (account.length() <= LONGEST_NAME) ? account : null;
 	}
 
 	/** The name that this login has read, or the field of the form of the other one. */
@@ -69,7 +84,7 @@ class LoginController {
 				return account;
 			}
 			String name = request.getParameter("username");
-			return (name != null) ? normalized(name) : null;
+			return (name != null) ? accountOf(name) : null;
 		};
 	}
 

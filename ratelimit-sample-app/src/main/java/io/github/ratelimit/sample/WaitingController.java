@@ -28,12 +28,13 @@ class WaitingController {
 	}
 
 	/**
-	 * Waits at most so many seconds. If these cannot suffice, it is denied at once.
+	 * Waits at most so many seconds, from 0 to 10. If these cannot suffice, it is denied
+	 * at once.
 	 */
 	@GetMapping("/more/waiting")
 	String inLine(@RequestHeader("X-Client") String client, @RequestParam int seconds) throws InterruptedException {
 		Acquisition call = this.limiter.acquire("more-waiting", new Identifier("header:X-Client", client),
-				Duration.ofSeconds(Math.min(seconds, LONGEST)));
+				Duration.ofSeconds(Math.max(0, Math.min(seconds, LONGEST))));
 		if (!call.allowed()) {
 			throw new RateLimitExceededException(call.decision());
 		}

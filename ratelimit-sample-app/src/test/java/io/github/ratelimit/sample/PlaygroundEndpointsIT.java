@@ -141,16 +141,6 @@ class PlaygroundEndpointsIT {
 	}
 
 	@Test
-	void callerWaitsUntilLimitAllowsIt() {
-		assertThat(waiting("caller", 0)).isEqualTo(200);
-		assertThat(waiting("caller", 10)).isEqualTo(200);
-	}
-
-	private static int waiting(String client, int seconds) {
-		return playground.status("GET more/waiting?seconds=" + seconds, "X-Client", client);
-	}
-
-	@Test
 	void linkedDocumentationIsShown() {
 		List<String> links = Pattern.compile("href=\"/(docs/[^\"]+)")
 			.matcher(playground.body("GET index.html"))
@@ -175,7 +165,7 @@ class PlaygroundEndpointsIT {
 			.isEqualTo(503);
 		assertThat(logIn("bob", "right")).isEqualTo(503);
 		assertThat(playground.status("GET more/login?username=bob")).isEqualTo(503);
-		assertThat(waiting("outage", 10)).isEqualTo(200);
+		assertThat(playground.status("GET more/waiting?seconds=10", "X-Client", "outage")).isEqualTo(200);
 		String before = output.getAll();
 		for (int i = 0; i < 3; i++) {
 			assertThat(playground.status("GET redis/keys?containing=one")).isEqualTo(503);

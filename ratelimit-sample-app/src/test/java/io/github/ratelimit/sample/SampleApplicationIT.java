@@ -1,6 +1,7 @@
 package io.github.ratelimit.sample;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZonedDateTime;
 import java.time.temporal.ChronoUnit;
@@ -11,7 +12,9 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.Algorithms;
 import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.ManualTime;
 import io.github.ratelimit.test.TestRedis;
+import io.github.ratelimit.waiting.WaitingRateLimiter.Time;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -118,13 +121,25 @@ class SampleApplicationIT {
 			.hasHeader("RateLimit-Policy", "\"more-month\";q=5");
 	}
 
+	/** The seconds that it would wait, the status, and the seconds that have passed. */
+	@ParameterizedTest
+	@CsvSource({ "10, 200, 2", "1, 429, 0", "-1, 429, 0" })
+	void callerWaitsIfItsTimeCanSuffice(int seconds, int status, int passed) {
+		assertThat(inLine(0)).hasStatus(200);
+		Instant before = this.clock.instant();
+		assertThat(inLine(seconds)).hasStatus(status);
+		assertThat(this.clock.instant()).isEqualTo(before.plusSeconds(passed));
+	}
+
+	private MvcTestResult inLine(int seconds) {
+		return this.mvc.get().uri("/more/waiting?seconds=" + seconds).header("X-Client", "in-line").exchange();
+	}
+
 	@Test
-	void callerWhoseTimeCannotSufficeIsDeniedAtOnce() {
-		MockMvcTester.MockMvcRequestBuilder caller = this.mvc.get()
-			.uri("/more/waiting?seconds=1")
-			.header("X-Client", "impatient");
-		assertThat(caller).hasStatus(200);
-		assertThat(caller).hasStatus(429).hasHeader("Retry-After", "2");
+	void policyInCodeLimitsMethodThatAnswersLater() {
+		assertThat(send(HttpMethod.GET, "/quote", ONE, null)).hasStatus(200)
+			.hasHeader("RateLimit-Policy", "\"quotes\";q=1;w=10")
+			.hasBodyTextEqualTo("Less is more\n");
 	}
 
 	/** The recipe {@code docs/login.md}, which is tested for itself. */
@@ -141,6 +156,19 @@ class SampleApplicationIT {
 		}
 		assertThat(logIn(OTHER, "aLiCe", "wonderland", null)).hasStatus(429).hasHeader("Retry-After", "900");
 		assertThat(logIn(ONE, "\uff21LICE ", "wonderland", null)).hasStatus(200);
+	}
+
+	/** It would be kept, and nobody has it. */
+	@ParameterizedTest
+	@CsvSource({ "100, 429, 200", "101, 401, 401" })
+	void longNameIsNoAccount(int length, int counted, int form) {
+		String name = "a".repeat(length);
+		for (int i = 0; i < 5; i++) {
+			assertThat(logIn(ONE, name, "guess", null)).hasStatus(401);
+		}
+		assertThat(logIn(ONE, name, "guess", null)).hasStatus(counted);
+		assertThat(this.mvc.post().uri("/more/login").param("username", name).param("password", "right"))
+			.hasStatus(form);
 	}
 
 	@Test
@@ -230,6 +258,11 @@ class SampleApplicationIT {
 		@Bean
 		ManualClock clock() {
 			return new ManualClock("2026-01-01T00:00:00Z");
+		}
+
+		@Bean
+		Time time(ManualClock clock) {
+			return new ManualTime(clock);
 		}
 
 		@Bean
