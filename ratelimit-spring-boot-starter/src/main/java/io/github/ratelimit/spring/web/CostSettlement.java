@@ -57,6 +57,9 @@ public final class CostSettlement {
 
 	private boolean failed;
 
+	/** Whether the response may reset counts. */
+	private boolean resets = true;
+
 	private int mostUsed = MOST_USED;
 
 	CostSettlement() {
@@ -131,11 +134,20 @@ public final class CostSettlement {
 	}
 
 	/**
-	 * Notes that the request has failed, so that its response resets nothing. It may end
-	 * before the container sets the status for that.
+	 * Notes that the request has failed with an exception. It ends before the container
+	 * sets the status for that.
 	 */
 	synchronized void fail() {
 		this.failed = true;
+		this.resets = false;
+	}
+
+	/**
+	 * Notes that the client may have received nothing, whatever the status. What it has
+	 * used stays counted as that says.
+	 */
+	synchronized void resetNothing() {
+		this.resets = false;
 	}
 
 	/**
@@ -170,7 +182,7 @@ public final class CostSettlement {
 					cost = each.hasNext() ? Math.min(rest, cost) : rest;
 					rest -= cost;
 				}
-				if (!free && !this.failed && enforcement.resets(status, charge.charge().identifiers().get(0).type())) {
+				if (!free && this.resets && enforcement.resets(status, charge.charge().identifiers().get(0).type())) {
 					cost = Counted.RESET;
 				}
 				identifiers

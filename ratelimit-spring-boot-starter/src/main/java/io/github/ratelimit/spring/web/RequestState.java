@@ -251,8 +251,7 @@ final class RequestState {
 
 		@Override
 		public void onError(AsyncEvent event) {
-			// The status may stay at 200, which nobody has received.
-			this.state.costs.fail();
+			this.state.costs.resetNothing();
 		}
 
 		@Override
@@ -272,7 +271,7 @@ final class RequestState {
 
 		private void endIfBroken(@Nullable Object result) {
 			if (result instanceof Throwable && isCommitted()) {
-				this.state.costs.fail();
+				this.state.costs.resetNothing();
 				this.state.end(this.decider);
 			}
 		}
