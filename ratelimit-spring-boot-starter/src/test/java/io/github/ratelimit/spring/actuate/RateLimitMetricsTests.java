@@ -101,7 +101,6 @@ class RateLimitMetricsTests {
 
 	@Test
 	void failuresOfAllCallsAreCountedByKind() {
-		assertThat(this.metrics.decorate(this.store).tryAcquire(REQUEST).allowed()).isTrue();
 		RateLimiter failing = this.metrics.decorate((RateLimiter) Proxy.newProxyInstance(getClass().getClassLoader(),
 				new Class<?>[] { RateLimiter.class }, (proxy, method, arguments) -> {
 					throw new StoreException("Redis failed", new JedisDataException("OOM of this test"));
@@ -113,6 +112,15 @@ class RateLimitMetricsTests {
 		Map<String, Double> counts = errors();
 		assertThat(counts.remove("oom")).isEqualTo(4);
 		assertThat(counts.values()).containsOnly(0.0);
+	}
+
+	/** Also if it is a denial. */
+	@Test
+	void answerIsNoError() {
+		RateLimiter limiter = this.metrics.decorate(this.store);
+		assertThat(limiter.tryAcquire(REQUEST).allowed()).isTrue();
+		assertThat(limiter.tryAcquire(REQUEST).allowed()).isFalse();
+		assertThat(errors().values()).containsOnly(0.0);
 	}
 
 	@Test

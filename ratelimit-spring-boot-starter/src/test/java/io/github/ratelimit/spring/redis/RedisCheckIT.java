@@ -66,7 +66,7 @@ import static org.awaitility.Awaitility.await;
 @ExtendWith(OutputCaptureExtension.class)
 class RedisCheckIT {
 
-	private static final String WARNING = "Requests are limited by each instance alone";
+	static final String WARNING = "Requests are limited by each instance alone";
 
 	private static final Policy POLICY = Policy.of("api", new FixedWindow(), Limit.parse("10/s"));
 
@@ -182,7 +182,7 @@ class RedisCheckIT {
 			.withMessageContaining("Property: ratelimit.redis.client");
 	}
 
-	private static RateLimiter answering(RateLimiter redis, Runnable before) {
+	static RateLimiter answering(RateLimiter redis, Runnable before) {
 		return new DelegatingRateLimiter(redis) {
 
 			@Override

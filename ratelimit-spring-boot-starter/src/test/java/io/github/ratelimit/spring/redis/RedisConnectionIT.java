@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
@@ -12,9 +13,12 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreBusyException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.spring.StartFailure;
 import io.github.ratelimit.spring.StarterRunners;
+import io.github.ratelimit.spring.decide.Decider;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -43,6 +47,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -259,6 +264,25 @@ class RedisConnectionIT {
 				context.getBean(RateLimiter.class).tryAcquire(POLICY, Identifier.ip("203.0.113.7"));
 				assertThat(jedis.keys("*")).singleElement(STRING).doesNotContain("203.0.113.7").contains("{ip:~");
 			});
+	}
+
+	/** It takes long to answer, but not for ever: nothing is wrong. */
+	@Test
+	void thereIsNoWarningWhenRedisIsSlowAtFirst(CapturedOutput output) {
+		this.runner.withPropertyValues("ratelimit.redis.url=redis://:secret@127.0.0.1:" + port).run((context) -> {
+			AtomicInteger asked = new AtomicInteger();
+			RateLimiter busy = RedisCheckIT.answering(context.getBean(RateLimiter.class), () -> {
+				if (asked.incrementAndGet() <= 2) {
+					throw new StoreBusyException("Redis failed", new IllegalStateException("busy"), "");
+				}
+			});
+			new RedisCheck(TestRedis.connections(), busy, context.getBean(Decider.class),
+					context.getBean(ConfiguredPolicies.class), null, false)
+				.check(context.getSourceApplicationContext(ConfigurableApplicationContext.class));
+			assertThat(asked).hasValue(3);
+			assertThat(output).contains("Rate limits are counted in Redis at 127.0.0.1:" + port)
+				.doesNotContain(RedisCheckIT.WARNING);
+		});
 	}
 
 	/** Connections that count: not that of this test, nor those that never logged in. */
