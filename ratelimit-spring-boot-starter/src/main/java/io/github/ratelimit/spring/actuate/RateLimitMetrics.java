@@ -49,6 +49,9 @@ final class RateLimitMetrics implements WaitListener, PenaltyListener, RedisList
 	/** The timers of each policy, so that a decision only looks them up. */
 	private final Map<String, AtomicReferenceArray<@Nullable Timer>> decisions = new ConcurrentHashMap<>();
 
+	/** The timers of each policy that callers have waited for, by how that ended. */
+	private final Map<String, Map<End, Timer>> waits = new ConcurrentHashMap<>();
+
 	private final Map<String, Server> servers = new ConcurrentHashMap<>();
 
 	RateLimitMetrics(MeterRegistry registry) {
@@ -129,11 +132,16 @@ final class RateLimitMetrics implements WaitListener, PenaltyListener, RedisList
 
 	@Override
 	public void waited(String policy, End end, Duration time) {
-		Timer.builder("ratelimit.waits")
+		this.waits.computeIfAbsent(policy, (name) -> new ConcurrentHashMap<>())
+			.computeIfAbsent(end, (each) -> waits(policy, each))
+			.record(time);
+	}
+
+	private Timer waits(String policy, End end) {
+		return Timer.builder("ratelimit.waits")
 			.description("How long callers have waited for a policy, also those that had not to")
 			.tags("policy", policy, "outcome", PolicyDescriptor.text(end))
-			.register(this.registry)
-			.record(time);
+			.register(this.registry);
 	}
 
 	@Override
