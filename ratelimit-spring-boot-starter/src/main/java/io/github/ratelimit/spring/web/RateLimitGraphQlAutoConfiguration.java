@@ -6,14 +6,15 @@ import graphql.ErrorClassification;
 import graphql.GraphQL;
 import graphql.GraphQLError;
 import graphql.GraphqlErrorBuilder;
-import io.github.ratelimit.spring.decide.LoggedOnce;
 import io.github.ratelimit.spring.web.answer.Answer;
+import io.github.ratelimit.spring.web.answer.UncaughtDenials;
 import reactor.core.publisher.Mono;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.graphql.execution.DataFetcherExceptionResolver;
@@ -29,9 +30,14 @@ import org.springframework.graphql.execution.SubscriptionExceptionResolver;
 @AutoConfiguration
 @ConditionalOnClass({ GraphQL.class, DataFetcherExceptionResolver.class })
 @ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
+@Import(UncaughtDenials.class)
 public final class RateLimitGraphQlAutoConfiguration {
 
-	private final LoggedOnce warnings = new LoggedOnce(RateLimitGraphQlAutoConfiguration.class);
+	private final UncaughtDenials denials;
+
+	RateLimitGraphQlAutoConfiguration(UncaughtDenials denials) {
+		this.denials = denials;
+	}
 
 	/** Resolvers of the application come first. */
 	@Bean
@@ -49,7 +55,7 @@ public final class RateLimitGraphQlAutoConfiguration {
 
 	private Mono<List<GraphQLError>> errors(Throwable ex, GraphqlErrorBuilder<?> error) {
 		return Mono.justOrEmpty(Answer.to(ex))
-			.doOnNext((answer) -> answer.warn(this.warnings))
+			.doOnNext(this.denials::warn)
 			.map((answer) -> List.of(error.errorType(ErrorClassification.errorClassification(answer.code()))
 				.message(answer.message())
 				.extensions(answer.details())

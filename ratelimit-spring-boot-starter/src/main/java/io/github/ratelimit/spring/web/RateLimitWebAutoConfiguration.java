@@ -26,6 +26,7 @@ import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.ResponseCondition;
 import io.github.ratelimit.spring.web.answer.Rejections;
 import io.github.ratelimit.spring.web.answer.StatusHeaders;
+import io.github.ratelimit.spring.web.answer.UncaughtDenials;
 import io.github.ratelimit.spring.web.cors.ApplicationCors;
 import io.github.ratelimit.spring.web.cors.SpringSecurityFilters;
 import io.github.ratelimit.spring.web.identify.AccessLists;
@@ -60,6 +61,7 @@ import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Fallback;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 import org.springframework.security.web.FilterChainProxy;
@@ -79,6 +81,7 @@ import org.springframework.web.util.pattern.PathPatternParser;
 @ConditionalOnWebApplication(type = Type.SERVLET)
 @ConditionalOnClass(DispatcherServlet.class)
 @ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
+@Import(UncaughtDenials.class)
 public final class RateLimitWebAutoConfiguration {
 
 	private static final Logger logger = LoggerFactory.getLogger(RateLimitWebAutoConfiguration.class);
@@ -110,11 +113,11 @@ public final class RateLimitWebAutoConfiguration {
 
 	@Bean
 	LimitedResponses rateLimitedResponses(LimitHeaders headers, RateLimitProperties properties,
-			ObjectProvider<JsonMapper> jsonMapper, ObjectProvider<RejectionHandler> handler, ApplicationCors cors,
-			ObjectProvider<SecurityFilters> security) {
-		return new LimitedResponses(headers, new Rejections(properties.rejection(),
-				jsonMapper.getIfAvailable(JsonMapper::shared), handler.getIfAvailable()), cors,
-				security.getIfAvailable(() -> SecurityFilters.NONE));
+			ObjectProvider<JsonMapper> jsonMapper, ObjectProvider<RejectionHandler> handler, UncaughtDenials denials,
+			ApplicationCors cors, ObjectProvider<SecurityFilters> security) {
+		Rejections rejections = new Rejections(properties.rejection(), jsonMapper.getIfAvailable(JsonMapper::shared),
+				handler.getIfAvailable(), denials);
+		return new LimitedResponses(headers, rejections, cors, security.getIfAvailable(() -> SecurityFilters.NONE));
 	}
 
 	@Bean

@@ -14,9 +14,9 @@ import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.RateLimitedExpressionException;
 import io.github.ratelimit.spring.decide.CarriedCaller;
-import io.github.ratelimit.spring.decide.LoggedOnce;
 import io.github.ratelimit.spring.web.CapturedRequest.Handshake;
 import io.github.ratelimit.spring.web.answer.Answer;
+import io.github.ratelimit.spring.web.answer.UncaughtDenials;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -26,6 +26,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.server.ServerHttpRequest;
@@ -59,6 +60,7 @@ import org.springframework.web.socket.sockjs.transport.TransportHandlingSockJsSe
 @ConditionalOnClass(WebSocketMessageBrokerConfigurer.class)
 @ConditionalOnBean({ ServletPolicyEnforcer.class, WebSocketMessageBrokerConfigurer.class })
 @ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
+@Import(UncaughtDenials.class)
 public final class RateLimitWebSocketAutoConfiguration {
 
 	@Bean
@@ -89,8 +91,8 @@ public final class RateLimitWebSocketAutoConfiguration {
 	}
 
 	@Bean
-	DeniedMessages rateLimitDeniedMessages() {
-		return new DeniedMessages();
+	DeniedMessages rateLimitDeniedMessages(UncaughtDenials denials) {
+		return new DeniedMessages(denials);
 	}
 
 	/**
@@ -101,14 +103,18 @@ public final class RateLimitWebSocketAutoConfiguration {
 	@Order(Ordered.LOWEST_PRECEDENCE)
 	static class DeniedMessages {
 
-		private final LoggedOnce warnings = new LoggedOnce(DeniedMessages.class);
+		private final UncaughtDenials denials;
+
+		DeniedMessages(UncaughtDenials denials) {
+			this.denials = denials;
+		}
 
 		@MessageExceptionHandler({ RateLimitExceededException.class, CallerDeniedException.class, StoreException.class,
 				RateLimitedExpressionException.class })
 		@SendToUser(destinations = "/queue/errors", broadcast = false)
 		Map<String, Object> tell(Exception ex) {
 			Answer answer = Objects.requireNonNull(Answer.to(ex));
-			answer.warn(this.warnings);
+			this.denials.warn(answer);
 			Map<String, Object> error = answer.details();
 			error.put("code", answer.code());
 			error.put("message", answer.message());

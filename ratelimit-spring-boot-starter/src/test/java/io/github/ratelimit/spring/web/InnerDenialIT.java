@@ -112,10 +112,15 @@ class InnerDenialIT extends WithApplication {
 		assertThat(this.application.statuses(4, "/needs/" + path)).containsExactly(503, 503, 503, 429);
 	}
 
+	/** Whoever is answered. */
 	@Test
-	void deniedCallThatNobodyCatchesIsLogged(CapturedOutput output) {
-		assertThat(this.application.statuses(3, "/needs/uncaught/client")).containsExactly(200, 503, 503);
-		assertThat(output).containsOnlyOnce("Outgoing call denied by the policy 'uncaught' (1/h); try again in 3600 s");
+	void deniedCallThatNobodyCatchesIsLoggedOnce(CapturedOutput output) {
+		String warning = "Outgoing call denied by the policy 'uncaught' (1/h); try again in 3600 s";
+		get(200, "/needs/uncaught/client");
+		assertThat(ask("remote").get("errors").toString()).contains("SERVICE_UNAVAILABLE");
+		assertThat(output).containsOnlyOnce(warning);
+		assertThat(this.application.statuses(2, "/needs/uncaught/client")).containsExactly(503, 503);
+		assertThat(output).containsOnlyOnce(warning);
 	}
 
 	@Import({ Resolvers.class, Needs.class, Calls.class })
@@ -179,6 +184,12 @@ class InnerDenialIT extends WithApplication {
 	@Controller
 	static class Resolvers {
 
+		private final Calls calls;
+
+		Resolvers(Calls calls) {
+			this.calls = calls;
+		}
+
 		@QueryMapping
 		@RateLimited("address")
 		CompletableFuture<String> future() {
@@ -211,6 +222,11 @@ class InnerDenialIT extends WithApplication {
 		@QueryMapping
 		String unlucky() {
 			throw new StoreException("The store failed", null);
+		}
+
+		@QueryMapping
+		String remote() {
+			return this.calls.client("uncaught", "http://127.0.0.1:1/");
 		}
 
 		@QueryMapping

@@ -29,6 +29,7 @@ import io.github.ratelimit.spring.decide.Decider;
 import io.github.ratelimit.spring.web.answer.Answer;
 import io.github.ratelimit.spring.web.answer.Rejections;
 import io.github.ratelimit.spring.web.answer.StatusHeaders;
+import io.github.ratelimit.spring.web.answer.UncaughtDenials;
 import io.github.ratelimit.spring.web.cors.ApplicationCors;
 import io.github.ratelimit.test.ManualClock;
 import jakarta.servlet.FilterChain;
@@ -81,7 +82,7 @@ class RejectionsTests {
 	@Test
 	void blockHasStatusOfPropertiesAndItsOwnType() throws IOException {
 		Rejections rejections = new Rejections(new RejectionProperties(420, "https://example.com/problems/quota"),
-				JsonMapper.shared(), null);
+				JsonMapper.shared(), null, new UncaughtDenials());
 		MockHttpServletResponse response = write(rejections, new Decision(false, List.of(), Duration.ofMillis(90_001)));
 		assertThat(response.getStatus()).isEqualTo(420);
 		assertThat(response.getHeader("Retry-After")).isEqualTo("91");
@@ -249,7 +250,7 @@ class RejectionsTests {
 	}
 
 	private static Rejections rejections(@Nullable RejectionHandler handler) {
-		return new Rejections(new RejectionProperties(429, null), JsonMapper.shared(), handler);
+		return new Rejections(new RejectionProperties(429, null), JsonMapper.shared(), handler, new UncaughtDenials());
 	}
 
 	static Decider decisions() {

@@ -19,9 +19,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
+import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.OpenApplication;
+import io.github.ratelimit.spring.OutgoingCallDeniedException;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.decide.CarriedCaller;
 import org.jspecify.annotations.Nullable;
@@ -121,6 +123,16 @@ class StompIT extends WithApplication {
 		assertThat(admin.error()).contains("FORBIDDEN");
 		assertThat(Talk.said).hasValue(9);
 		admin.close();
+	}
+
+	@Test
+	void deniedCallThatNobodyCatchesIsLoggedOnce(CapturedOutput output) throws Exception {
+		StompSession session = connect(null);
+		session.send(2, "/app/remote");
+		assertThat(session.error()).contains("SERVICE_UNAVAILABLE");
+		assertThat(session.error()).contains("SERVICE_UNAVAILABLE");
+		session.close();
+		assertThat(output).containsOnlyOnce("Outgoing call denied by the policy 'remote'");
 	}
 
 	@Test
@@ -262,6 +274,11 @@ class StompIT extends WithApplication {
 		@MessageMapping("/plans")
 		@RateLimited("plans")
 		public void plans() {
+		}
+
+		@MessageMapping("/remote")
+		public void remote() {
+			throw new OutgoingCallDeniedException("remote", new Decision(false, List.of(), null));
 		}
 
 		@MessageMapping("/fail")

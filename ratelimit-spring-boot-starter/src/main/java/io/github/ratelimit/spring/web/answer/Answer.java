@@ -12,7 +12,6 @@ import io.github.ratelimit.spring.OutgoingCallDeniedException;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.RateLimitedExpressionException;
 import io.github.ratelimit.spring.Rejection.Reason;
-import io.github.ratelimit.spring.decide.LoggedOnce;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,18 +74,6 @@ public record Answer(@Nullable Reason reason, @Nullable Decision decision, @Null
 			return Math.max(1, StatusHeaders.seconds(time));
 		}
 		return (this.reason == Reason.STORE_FAILED) ? 1L : null;
-	}
-
-	/**
-	 * Warns that nobody has caught the denial of a call to another service, if that is
-	 * the reason: once for each policy and its limits.
-	 */
-	public void warn(LoggedOnce warnings) {
-		if (this.outgoing != null) {
-			warnings.warn(this.outgoing.replaceFirst(";.*", ""),
-					"{}. Nobody has caught the exception, so that the service is unavailable to its caller. This is logged once",
-					this.outgoing);
-		}
 	}
 
 	/** Returns the names of the limits that denied the request. */

@@ -48,9 +48,12 @@ public final class Rejections {
 
 	private final @Nullable RejectionHandler handler;
 
+	private final UncaughtDenials denials;
+
 	private final LoggedOnce warnings = new LoggedOnce(Rejections.class);
 
-	public Rejections(RejectionProperties properties, JsonMapper jsonMapper, @Nullable RejectionHandler handler) {
+	public Rejections(RejectionProperties properties, JsonMapper jsonMapper, @Nullable RejectionHandler handler,
+			UncaughtDenials denials) {
 		this.status = properties.status();
 		if (this.status < 400 || this.status > 599) {
 			throw new InvalidConfigurationPropertyValueException("ratelimit.rejection.status", this.status,
@@ -59,6 +62,7 @@ public final class Rejections {
 		this.type = type(properties.type());
 		this.jsonMapper = jsonMapper;
 		this.handler = handler;
+		this.denials = denials;
 	}
 
 	private static URI type(@Nullable String type) {
@@ -86,7 +90,7 @@ public final class Rejections {
 			response.sendError(HttpServletResponse.SC_BAD_REQUEST);
 			return;
 		}
-		answer.warn(this.warnings);
+		this.denials.warn(answer);
 		Rejection rejection = new Rejection(answer.reason(), answer.decision(), problem(answer, answer.reason()));
 		ProblemDetail problem = rejection.problem();
 		int status = problem.getStatus();
