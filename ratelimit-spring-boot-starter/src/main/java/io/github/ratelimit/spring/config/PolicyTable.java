@@ -79,7 +79,7 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 				.stream()
 				.allMatch((part) -> part.equals(IdentifierNames.ADDRESS) || !IdentifierNames.tellsClientsApart(part)))
 			.forEach((identifier) -> logger.warn(
-					"The reset of the policy '{}' lets whoever has an account clear the count of '{}' between two guesses. Name whose success it is as well, such as {}+user.",
+					"The reset of the policy '{}' lets whoever has an account clear the count of '{}' between two guesses. Name whose success it is as well, such as {}+account, with a bean that knows the account before the login.",
 					policy.policy().name(), identifier, identifier));
 	}
 
