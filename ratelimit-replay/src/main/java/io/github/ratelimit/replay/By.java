@@ -6,7 +6,9 @@ import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import io.github.ratelimit.Identifier;
@@ -19,7 +21,13 @@ import org.jspecify.annotations.Nullable;
  */
 record By(List<String> names) {
 
-	private static final Pattern WITH_PORT = Pattern.compile("^(?:(\\d+(?:\\.\\d+){3})|\\[(.*)]):\\d+$");
+	/** Methods of which policies know the names. */
+	private static final Set<String> METHODS = Set.of("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE");
+
+	private static final Pattern WITH_PORT = Pattern.compile("^(\\d+(?:\\.\\d+){3}|\\[\\p{XDigit}*:[^]]*]):\\d+$");
+
+	/** What the JDK never looks up as a name; in brackets, or with a zone. */
+	private static final Pattern IPV6 = Pattern.compile("\\[?(\\p{XDigit}*:[\\p{XDigit}:.]*)(?:%[^]]*)?]?");
 
 	/**
 	 * @throws IllegalArgumentException if a part is unknown
@@ -27,7 +35,7 @@ record By(List<String> names) {
 	static By parse(String text) {
 		List<String> names = List.of(text.split("\\+", -1));
 		if (!names.stream().allMatch((name) -> name.matches("ip|user|path|method|global|header:[\\w!#$%&'*.^|~-]+"))
-				|| Set.copyOf(names).size() < names.size()) {
+				|| names.stream().map((name) -> name.toLowerCase(Locale.ROOT)).distinct().count() < names.size()) {
 			throw new IllegalArgumentException("Invalid identifier (" + text
 					+ "): must be ip, user, path, method, global, header:NAME, or different ones joined by a plus.");
 		}
@@ -44,7 +52,7 @@ record By(List<String> names) {
 			String value = switch (name) {
 				case "ip" -> address(line);
 				case "path" -> paths.pattern(line);
-				case "method" -> line.method();
+				case "method" -> method(line);
 				case "global" -> "";
 				default -> line.field(name);
 			};
@@ -57,6 +65,12 @@ record By(List<String> names) {
 		return Identifier.combine(parts);
 	}
 
+	/** Unknown methods count as one, because a client may invent any number. */
+	private static @Nullable String method(LogLine line) {
+		String method = line.method();
+		return (method == null || METHODS.contains(method)) ? method : "*";
+	}
+
 	/**
 	 * Ports do not count. IPv6 addresses count by their /64 network, as policies do by
 	 * default.
@@ -66,9 +80,13 @@ record By(List<String> names) {
 		if (text == null || text.indexOf(':') < 0) {
 			return text;
 		}
+		String withoutPort = WITH_PORT.matcher(text).replaceFirst("$1");
+		Matcher ipv6 = IPV6.matcher(withoutPort);
+		if (!ipv6.matches()) {
+			return withoutPort;
+		}
 		try {
-			// A text with a colon or four numbers is never looked up as a name.
-			InetAddress address = InetAddress.getByName(WITH_PORT.matcher(text).replaceFirst("$1$2"));
+			InetAddress address = InetAddress.getByName(ipv6.group(1));
 			byte[] network = Arrays.copyOf(Arrays.copyOf(address.getAddress(), 8), 16);
 			return (address instanceof Inet6Address)
 					? InetAddress.getByAddress(network).getHostAddress().replaceFirst("(:0){4}$", "::/64")

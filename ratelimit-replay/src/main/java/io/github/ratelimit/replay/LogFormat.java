@@ -24,10 +24,13 @@ record LogFormat(Map<String, String> names) {
 
 	private static final String QUOTED = " \"([^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+)\"";
 
-	/** There may be a host with a port first, spaces in users, and escaped quotes. */
+	/**
+	 * There may be a host with a port before an address, spaces in users, and escaped
+	 * quotes.
+	 */
 	private static final Pattern COMBINED = Pattern
-		.compile("(?:[^\\s:]+:\\d+ (?=\\S+ \\S+ \\S+ \\[))?(\\S+) \\S+ (.*?) ?\\[([^]]+)](?:" + QUOTED
-				+ "(?: \\S+ \\S+(?:" + QUOTED + QUOTED + ")?)?)?.*", Pattern.DOTALL);
+		.compile("(?:[^\\s:]+:\\d+ (?=\\S*[.:]))?(\\S+) \\S+ (.*?) ?\\[([^]]+)](?:" + QUOTED + "(?: \\S+ \\S+(?:"
+				+ QUOTED + QUOTED + ")?)?)?.*", Pattern.DOTALL);
 
 	private static final List<String> GROUPS = List.of("ip", "user", "time", "request", "header:referer",
 			"header:user-agent");

@@ -5,6 +5,7 @@ import java.io.PrintWriter;
 import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -178,11 +179,11 @@ public final class Replay implements Callable<Integer> {
 	}
 
 	/** Refuses before the work what would make it useless, or overwrite a log. */
-	private void requireFiles() {
-		Set<Path> logs = new HashSet<>();
+	private void requireFiles() throws IOException {
+		Set<Object> logs = new HashSet<>();
 		for (String file : this.files) {
 			Path path = Path.of(file);
-			if (!logs.add(path.toAbsolutePath().normalize())) {
+			if (!logs.add(identity(path))) {
 				throw new IllegalArgumentException(
 						"Invalid file (%s): must be there once, because each of its lines counts.".formatted(file));
 			}
@@ -192,14 +193,23 @@ public final class Replay implements Callable<Integer> {
 			}
 		}
 		if (this.svg != null) {
-			Path path = this.svg.toAbsolutePath().normalize();
+			Path path = this.svg.toAbsolutePath();
 			Path written = Files.exists(path) ? path : path.resolveSibling("");
-			if (logs.contains(path) || Files.isDirectory(path) || !Files.isWritable(written)) {
+			if (logs.contains(identity(path)) || Files.isDirectory(path) || !Files.isWritable(written)) {
 				throw new IllegalArgumentException(
 						"Invalid svg (%s): must be a file that can be written, in a folder that exists, and none of the logs."
 							.formatted(this.svg));
 			}
 		}
+	}
+
+	/** Returns what all names of a file have in common, such as links to it. */
+	private static Object identity(Path path) throws IOException {
+		if (!Files.exists(path)) {
+			return path.toAbsolutePath().normalize();
+		}
+		Object key = Files.readAttributes(path, BasicFileAttributes.class).fileKey();
+		return (key != null) ? key : path.toRealPath();
 	}
 
 	/** Says why there is no report. */

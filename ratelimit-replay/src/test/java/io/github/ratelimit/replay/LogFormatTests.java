@@ -3,6 +3,7 @@ package io.github.ratelimit.replay;
 import java.util.List;
 import java.util.Map;
 
+import io.github.ratelimit.Identifier;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -24,6 +25,8 @@ class LogFormatTests {
 					1.2.3.4 - - [17/May/2015:10:05:03 +0000] 'GET /\\'a H/1' 200 5 '-' 'a\\'b' 'x' | 1431857103 | 1.2.3.4 | | GET | /\\'a | a\\'b
 					1.2.3.4 - - [17/May/2015:10:05:03 +0000] 'GET http://h/a?b H/1' 2 -            | 1431857103 | 1.2.3.4 | | GET | /a |
 					example.org:443 1.2.3.4 - b [17/May/2015:10:05:03 +0000] 'GET /a H/1' 200 5 '-' 'x' | 1431857103 | 1.2.3.4 | b | GET | /a | x
+					10.0.0.1:5678 - John Doe [17/May/2015:10:05:03 +0000] 'GET /a H/1' 200 5       | 1431857103 | 10.0.0.1:5678 | John Doe | GET | /a |
+					example.org:443 1.2.3.4 - John Doe [17/May/2015:10:05:03 +0000] 'GET /a H/1' 2 5 | 1431857103 | 1.2.3.4 | John Doe | GET | /a |
 					1.2.3.4 - - [17/May/2015:10:05:03 +0000] 'GET /cut-of                          | 1431857103 | 1.2.3.4 | | | |
 					1.2.3.4 - - [2015-05-17T12:05:03+02:00] '\\x16\\x03' 400 0                      | 1431857103 | 1.2.3.4 | | | |
 					""")
@@ -77,13 +80,28 @@ class LogFormatTests {
 	@CsvSource({ "ip, 1.2.3.4, ip:1.2.3.4", "ip, ::ffff:1.2.3.4, ip:1.2.3.4",
 			"ip, 2001:db8:1:2:3:4:5:6, ip:2001:db8:1:2::/64", "ip, -, null",
 			"ip, host.example.org, ip:host.example.org", "ip, 1:x, ip:1:x", "ip, 1.2.3.4:5678, ip:1.2.3.4",
-			"ip, [2001:db8:1:2:3::1]:443, ip:2001:db8:1:2::/64", "user, 1.2.3.4, user:bob",
-			"header:X-Key, 1.2.3.4, ip:1.2.3.4", "global, 1.2.3.4, global:",
-			"ip+path, 1.2.3.4, ip+path:1.2.3.4+GET /{id}", "method, 1.2.3.4, method:GET" })
+			"ip, 999.1.2.3:80, ip:999.1.2.3", "ip, [2001:db8:1:2:3::1]:443, ip:2001:db8:1:2::/64",
+			"ip, [::ffff:1.2.3.4]:443, ip:1.2.3.4", "user, 1.2.3.4, user:bob", "header:X-Key, 1.2.3.4, ip:1.2.3.4",
+			"global, 1.2.3.4, global:", "ip+path, 1.2.3.4, ip+path:1.2.3.4+GET /{id}", "method, 1.2.3.4, method:GET" })
 	void clientIsIdentifiedAsByPolicies(String by, String ip, String client) {
 		LogLine line = new LogLine(0, Map.of("ip", ip, "user", "bob", "request", "HEAD /a?b HTTP/1.1")::get);
 		Paths paths = new Paths(List.of("POST /**", "GET /{id}"));
 		assertThat(String.valueOf(By.parse(by).identify(line, paths))).isEqualTo(client);
+	}
+
+	/** {@code localhost} has an address everywhere, and needs no network. */
+	@ParameterizedTest
+	@ValueSource(strings = { "[localhost]:443", "[localhost]", "[]:80", "[x:localhost]:1" })
+	void nameIsNeverLookedUp(String ip) {
+		LogLine line = new LogLine(0, Map.of("ip", ip)::get);
+		assertThat(By.parse("ip").identify(line, new Paths(List.of()))).isEqualTo(Identifier.ip(ip));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "GET, GET", "HEAD, GET", "TRACE, TRACE", "FOO, *", "get, *" })
+	void unknownMethodsCountAsOne(String method, String counted) {
+		LogLine line = new LogLine(0, Map.of("request", method + " / HTTP/1.1")::get);
+		assertThat(By.parse("method").identify(line, new Paths(List.of()))).hasToString("method:" + counted);
 	}
 
 	@ParameterizedTest
@@ -107,7 +125,7 @@ class LogFormatTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "foo", "ip+", "header:", "ip user", "ip+ip" })
+	@ValueSource(strings = { "foo", "ip+", "header:", "ip user", "ip+ip", "header:X-Key+header:x-key" })
 	void unknownIdentifierIsRefused(String text) {
 		assertThatIllegalArgumentException().isThrownBy(() -> By.parse(text))
 			.withMessageStartingWith("Invalid identifier");

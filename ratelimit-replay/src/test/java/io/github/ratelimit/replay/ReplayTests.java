@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.w3c.dom.Document;
 import picocli.CommandLine;
 
@@ -142,6 +143,18 @@ class ReplayTests {
 		assertThat(this.out.toString()).isEmpty();
 		assertThat(this.err.toString()).startsWith(message.replace("FOLDER", folder))
 			.endsWith("--help shows all options." + System.lineSeparator());
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void linkIsTheSameFile(boolean symbolic) throws IOException {
+		Path log = Path.of(log(LogTests.line("a", 0)));
+		Path link = this.folder.resolve("link.log");
+		Path made = symbolic ? Files.createSymbolicLink(link, log) : Files.createLink(link, log);
+		assertThat(run(log.toString(), "--limits", "1/m", "--svg", made.toString())).isEqualTo(2);
+		assertThat(log).content().isEqualTo(LogTests.line("a", 0));
+		assertThat(run(log.toString(), made.toString(), "--limits", "1/m")).isEqualTo(2);
+		assertThat(this.err.toString()).contains("Invalid svg (" + link + ")", "Invalid file (" + link + ")");
 	}
 
 	@Test
