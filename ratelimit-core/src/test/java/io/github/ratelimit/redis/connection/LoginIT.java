@@ -263,7 +263,7 @@ class LoginIT {
 
 	/** As of lanes that connect again at once. */
 	@Test
-	void missingPasswordIsToldOnceToThreadsThatAskAtOnce() {
+	void missingPasswordIsToldOnceWhenManyAsk() {
 		Login login = new Login(config().credentialsProvider(this.source).build());
 		login.ask();
 		CyclicBarrier both = new CyclicBarrier(2);

@@ -96,7 +96,7 @@ final class RedisCheck implements InitializingBean, SmartInitializingSingleton,
 		this.failFast = failFast;
 		// Until more is known.
 		this.refusal = failFast ? new RedisUnusableException("It does not answer.", server,
-				Diagnosis.advice(RedisErrorKind.TIMEOUT, server)) : null;
+				Diagnosis.advice(RedisErrorKind.TIMEOUT, server), null) : null;
 	}
 
 	@Override
@@ -160,9 +160,8 @@ final class RedisCheck implements InitializingBean, SmartInitializingSingleton,
 		catch (RuntimeException ex) {
 			logger.debug("Redis cannot be used yet", ex);
 			StoreException failure = failure(ex);
-			this.refusal = this.failFast
-					? new RedisUnusableException(failure.reason(), this.server, Diagnosis.of(failure, this.server))
-					: null;
+			this.refusal = this.failFast ? new RedisUnusableException(failure.reason(), this.server,
+					Diagnosis.of(failure, this.server), failure) : null;
 		}
 	}
 

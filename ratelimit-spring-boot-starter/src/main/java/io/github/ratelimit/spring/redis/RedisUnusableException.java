@@ -23,11 +23,13 @@ final class RedisUnusableException extends RuntimeException {
 	 * @param reason what Redis or the connection said
 	 * @param server the server; {@code null} if the client is the application's
 	 * @param advice what to do
+	 * @param cause the failure; {@code null} if nothing has failed so far
 	 */
-	RedisUnusableException(String reason, @Nullable RedisServer server, String advice) {
+	RedisUnusableException(String reason, @Nullable RedisServer server, String advice, @Nullable Throwable cause) {
 		super("Redis cannot be used: %s%n%n    Server: %s%n    Property: %s%n%nThe application does not start without it, because ratelimit.redis.fail-fast is true."
 			.formatted(reason, (server != null) ? server.connection() : "that of the client",
-					(server != null) ? server.property() : ServerReader.OWN + ".client"));
+					(server != null) ? server.property() : ServerReader.OWN + ".client"),
+				cause);
 		this.advice = advice;
 	}
 

@@ -136,7 +136,7 @@ class NamedAlgorithmsTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "sliding-window", "slidingWindow", "gcra" })
-	void beanWithTheNameOfAnAlgorithmOfTheLibraryIsRefused(String name) {
+	void beanNamedLikeAnAlgorithmOfTheLibraryIsRefused(String name) {
 		this.runner.withBean(name, Algorithm.class, DailyAllowance::new).run((context) -> {
 			InvalidBeanException failure = StartFailure.cause(context, InvalidBeanException.class);
 			assertThat(failure).hasMessageStartingWith(

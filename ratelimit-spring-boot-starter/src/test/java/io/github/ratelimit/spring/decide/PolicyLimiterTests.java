@@ -141,7 +141,7 @@ class PolicyLimiterTests {
 	}
 
 	@Test
-	void planIsThatOfTheUseAndHasBurstOfItsOwn() {
+	void planOfTheUseHasItsOwnBurst() {
 		this.inMemory
 			.withPropertyValues("ratelimit.policies.bucket.algorithm=token-bucket",
 					"ratelimit.policies.bucket.limits=1/m", "ratelimit.policies.bucket.burst=3",

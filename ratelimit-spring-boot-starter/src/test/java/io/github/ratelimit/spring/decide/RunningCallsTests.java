@@ -174,7 +174,7 @@ class RunningCallsTests {
 
 	/** As servlet containers do, which sometimes drop a request. */
 	@Test
-	void callWithoutSignOrWithBrokenOneIsNotRenewedForLonger() {
+	void callWithoutSoundSignIsNotRenewedForLonger() {
 		PolicyCharge broken = call(2);
 		this.calls.add(call(1));
 		this.calls.add(broken);

@@ -49,7 +49,7 @@ class ThreadEnforcerTests {
 	}
 
 	@Test
-	void callIsDeniedAndToldOnceWhenNoIdentifierIsKnown(CapturedOutput output) {
+	void callWithoutKnownIdentifierIsDeniedAndToldOnce(CapturedOutput output) {
 		String reason = "The call, which has no request, has none of the identifiers [ip, user, header:X, #id, ip+#id] that the policy api counts by; set them to global if such calls may share one count";
 		for (int i = 0; i < 2; i++) {
 			assertThatExceptionOfType(CallerDeniedException.class)

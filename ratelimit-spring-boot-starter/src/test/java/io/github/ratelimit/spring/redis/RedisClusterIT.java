@@ -122,7 +122,7 @@ class RedisClusterIT {
 
 	/** Each node closes the connections of its user. */
 	@Test
-	void nodesAreLoggedInToAgainWhenTheEnvironmentHasTheNewPassword() {
+	void nodesAreLoggedInToWithTheNewPassword() {
 		String user = "user-" + this.keyPrefix;
 		Map<String, Object> login = new HashMap<>(Map.of("ratelimit.redis.password", "old"));
 		atEachNode("SETUSER", user, "on", ">old", "~*", "+@all");
